@@ -1,0 +1,2 @@
+//! pi-tools: (owner fills in)
+fn main() {}

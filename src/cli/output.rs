@@ -1,0 +1,173 @@
+//! What a command prints: one line of JSON a job on stdout, words for people on stderr.
+
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::json_style::Colored;
+use super::terminal::{self, Color};
+use crate::context::Environment;
+use crate::error::{Error, describe};
+use crate::message::{Content, ToolResult};
+use crate::tool::{Outcome, Tool};
+
+/// What to print of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// The structured content, one line of JSON
+    Json,
+    /// The whole result object: content, details, structuredContent, isError
+    Result,
+    /// The text a model would read, raw
+    Text,
+}
+
+impl Format {
+    /// The default format: `PI_OUTPUT`, else JSON. `Err` says what is wrong with the variable.
+    pub(super) fn from_environment(environment: &Environment) -> Result<Self, String> {
+        match environment.get("PI_OUTPUT").map(|value| value.to_string_lossy()) {
+            None => Ok(Self::Json),
+            Some(value) => match value.as_ref() {
+                "" | "json" => Ok(Self::Json),
+                "result" => Ok(Self::Result),
+                "text" => Ok(Self::Text),
+                other => Err(format!("PI_OUTPUT is '{other}'; it takes json, result or text")),
+            },
+        }
+    }
+}
+
+/// The two streams of a command.
+pub struct Output {
+    command: String,
+    format: Format,
+    style: Style,
+    stdout: BufWriter<StdoutLock<'static>>,
+    to_terminal: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Style {
+    /// One line.
+    Line,
+    /// Laid out.
+    Pretty,
+    /// Laid out and coloured.
+    Colored,
+}
+
+impl Output {
+    /// The output of the command `command`.
+    pub fn new(command: String, format: Format, color: Color, environment: &Environment) -> Self {
+        let stdout = io::stdout().lock();
+        let to_terminal = stdout.is_terminal();
+        let style = match (color.is_on(to_terminal, environment), to_terminal) {
+            (true, _) => Style::Colored,
+            (false, true) => Style::Pretty,
+            (false, false) => Style::Line,
+        };
+        Self { command, format, style, stdout: BufWriter::with_capacity(64 * 1024, stdout), to_terminal }
+    }
+
+    /// Prints one value as JSON.
+    pub fn value<V: Serialize + ?Sized>(&mut self, value: &V) -> io::Result<()> {
+        match self.style {
+            Style::Line => serde_json::to_writer(&mut self.stdout, value)?,
+            Style::Pretty => serde_json::to_writer_pretty(&mut self.stdout, value)?,
+            Style::Colored => {
+                let mut writer = serde_json::Serializer::with_formatter(&mut self.stdout, Colored::default());
+                value.serialize(&mut writer)?;
+            }
+        }
+        self.stdout.write_all(b"\n")?;
+        self.stdout.flush()
+    }
+
+    /// Prints a result in the format asked for, and its warnings.
+    pub(super) fn outcome<T: Tool>(&mut self, outcome: &Outcome<T>) -> io::Result<()> {
+        for warning in &outcome.warnings {
+            self.message(warning);
+        }
+        match (self.format, &outcome.documents) {
+            (Format::Text, _) => self.text(&outcome.content, outcome.raw_text.as_deref()),
+            (Format::Json, Some(documents)) => {
+                documents.iter().try_for_each(|document: &Box<RawValue>| self.value(document))
+            }
+            (Format::Json, None) => self.value(&outcome.structured),
+            (Format::Result, _) => self.value(&Whole {
+                content: &outcome.content,
+                details: outcome.details.as_ref(),
+                structured_content: &outcome.structured,
+                is_error: outcome.is_error,
+            }),
+        }
+    }
+
+    /// Prints the failure of a job, on both streams.
+    pub fn failure(&mut self, error: &Error) -> io::Result<()> {
+        self.message(&error.message);
+        self.failure_line(error)
+    }
+
+    pub(super) fn failure_line(&mut self, error: &Error) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Failed<'a> {
+            error: &'a Error,
+        }
+        match self.format {
+            Format::Json => self.value(&Failed { error }),
+            Format::Result => self.value(&ToolResult::failure(error)),
+            Format::Text => Ok(()),
+        }
+    }
+
+    /// Says something to people.
+    pub fn message(&mut self, message: &str) {
+        let _ = writeln!(io::stderr().lock(), "{}: {}", self.command, terminal::printable(message));
+    }
+
+    /// The answer could not be written: says so unless the reader simply left. The exit status.
+    pub(super) fn lost(&mut self, error: &io::Error) -> u8 {
+        const KILLED_BY_SIGPIPE: u8 = 141;
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return KILLED_BY_SIGPIPE;
+        }
+        self.message(&format!("{}, write to standard output", describe(error)));
+        1
+    }
+
+    fn text(&mut self, content: &[Content], raw: Option<&[u8]>) -> io::Result<()> {
+        let joined;
+        let text = match raw {
+            Some(raw) => raw,
+            None => {
+                let blocks = content.iter().filter_map(|block| match block {
+                    Content::Text { text } => Some(text.as_str()),
+                    Content::Image { .. } => None,
+                });
+                joined = blocks.collect::<Vec<_>>().join("\n");
+                joined.as_bytes()
+            }
+        };
+        if self.to_terminal {
+            self.stdout.write_all(&terminal::without_controls(text))?;
+        } else {
+            self.stdout.write_all(text)?;
+        }
+        if !text.is_empty() && !text.ends_with(b"\n") {
+            self.stdout.write_all(b"\n")?;
+        }
+        self.stdout.flush()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Whole<'a, D, S> {
+    content: &'a [Content],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<&'a D>,
+    structured_content: &'a S,
+    is_error: bool,
+}

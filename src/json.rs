@@ -1,0 +1,168 @@
+//! Tolerant JSON: what JavaScript writes is accepted, and a stream is cut into whole values.
+//!
+//! serde_json refuses unpaired surrogate escapes (`"\ud83d"`), which JavaScript writes when a string
+//! was cut in two. Here they are read as U+FFFD.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead};
+
+use serde_json::Value;
+
+/// Parses one JSON text; an unpaired surrogate escape becomes U+FFFD.
+pub fn parse(text: &[u8]) -> serde_json::Result<Value> {
+    serde_json::from_slice(&mend_surrogates(text))
+}
+
+/// Replaces every unpaired `\uD800`–`\uDFFF` escape by `\ufffd`; the length stays the same.
+pub fn mend_surrogates(text: &[u8]) -> Cow<'_, [u8]> {
+    let mut mended = Cow::Borrowed(text);
+    let mut at = 0;
+    while let Some(step) = memchr::memchr(b'\\', &text[at..]) {
+        at += step;
+        match unit_at(text, at) {
+            None => at += 2,
+            Some(0xD800..=0xDBFF) if matches!(unit_at(text, at + 6), Some(0xDC00..=0xDFFF)) => at += 12,
+            Some(0xD800..=0xDFFF) => {
+                mended.to_mut()[at + 2..at + 6].copy_from_slice(b"fffd");
+                at += 6;
+            }
+            Some(_) => at += 6,
+        }
+        if at >= text.len() {
+            break;
+        }
+    }
+    mended
+}
+
+/// The code unit of a `\uXXXX` escape that starts at `at`.
+fn unit_at(text: &[u8], at: usize) -> Option<u16> {
+    let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0_u16, |unit, digit| {
+        Some(unit * 16 + u16::try_from(char::from(*digit).to_digit(16)?).ok()?)
+    })
+}
+
+/// Cuts a stream of JSON values (one per line, or one after another) into single texts, each as
+/// soon as its last byte is there.
+pub struct Stream<R> {
+    source: R,
+    scan: Scan,
+    text: Vec<u8>,
+}
+
+impl<R: BufRead> Stream<R> {
+    /// Reads values from `source`.
+    pub fn new(source: R) -> Self {
+        Self { source, scan: Scan::default(), text: Vec::new() }
+    }
+
+    /// The next value's text; `None` at the end. A text that is not JSON comes out up to the end of
+    /// its line, so that the values behind it are still found.
+    pub fn next_text(&mut self) -> io::Result<Option<Vec<u8>>> {
+        loop {
+            let block = self.source.fill_buf()?;
+            if block.is_empty() {
+                let rest = std::mem::take(&mut self.text);
+                self.scan = Scan::default();
+                return Ok(Some(rest).filter(|rest| !rest.trim_ascii().is_empty()));
+            }
+            let (used, whole) = self.scan.advance(block);
+            self.text.extend_from_slice(&block[..used]);
+            self.source.consume(used);
+            if whole {
+                let text = std::mem::take(&mut self.text);
+                self.scan = Scan::default();
+                if !text.trim_ascii().is_empty() {
+                    return Ok(Some(text));
+                }
+            }
+        }
+    }
+}
+
+/// Where in a value the scan stands.
+#[derive(Default)]
+struct Scan {
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    /// A bare word or number at the top level: it ends with its line or blank.
+    in_word: bool,
+}
+
+impl Scan {
+    /// Goes through `block`; returns how much of it belongs to the value and whether that completes it.
+    fn advance(&mut self, block: &[u8]) -> (usize, bool) {
+        for (at, &byte) in block.iter().enumerate() {
+            if self.in_string {
+                match byte {
+                    _ if self.escaped => self.escaped = false,
+                    b'\\' => self.escaped = true,
+                    b'"' => {
+                        self.in_string = false;
+                        if self.depth == 0 {
+                            return (at + 1, true);
+                        }
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            match byte {
+                b'"' => self.in_string = true,
+                b'{' | b'[' if !self.in_word => self.depth += 1,
+                b'}' | b']' if self.depth > 0 => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        return (at + 1, true);
+                    }
+                }
+                b' ' | b'\t' | b'\r' | b'\n' if self.in_word => return (at, true),
+                b' ' | b'\t' | b'\r' | b'\n' => {}
+                _ if self.depth == 0 => self.in_word = true,
+                _ => {}
+            }
+        }
+        (block.len(), false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str, capacity: usize) -> Vec<String> {
+        let mut stream = Stream::new(io::BufReader::with_capacity(capacity, text.as_bytes()));
+        std::iter::from_fn(|| stream.next_text().unwrap())
+            .map(|text| String::from_utf8(text).unwrap().trim().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn half_pairs_are_mended_and_whole_pairs_kept() {
+        let value = parse(br#"["a\ud83dz","\ud83d\ude00","\ude00","\\ud83d","\ud83d\ud83d\ude00"]"#).unwrap();
+        assert_eq!(value, serde_json::json!(["a\u{fffd}z", "😀", "\u{fffd}", "\\ud83d", "\u{fffd}😀"]));
+    }
+
+    #[test]
+    fn a_stream_is_cut_into_values_however_it_arrives() {
+        for capacity in [1, 2, 7, 4096] {
+            assert_eq!(
+                cut("{\"a\":\"}\\\"{\"}\n\n [1,[2]]{\"b\":{}} 7\n\"x y\"", capacity),
+                [r#"{"a":"}\"{"}"#, "[1,[2]]", r#"{"b":{}}"#, "7", "\"x y\""]
+            );
+        }
+    }
+
+    #[test]
+    fn rubbish_costs_its_own_word_only() {
+        assert_eq!(cut("nonsense\n{\"a\":1}\n", 4096), ["nonsense", "{\"a\":1}"]);
+    }
+
+    #[test]
+    fn an_unfinished_value_is_handed_out_at_the_end() {
+        assert_eq!(cut("{\"a\":", 4096), ["{\"a\":"]);
+        assert!(cut(" \n ", 4096).is_empty());
+    }
+}
