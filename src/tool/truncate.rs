@@ -182,7 +182,8 @@ impl Kept {
 
 /// All lines are within the limits, and only the newline behind the last one is not.
 fn only_the_final_newline(text: &str, body: &str, kept: Kept, limits: Limits) -> Truncation {
-    cut(text, body, kept.lines, Limit::Bytes, limits)
+    // pi: names the limit of lines, though it is the last byte that is too much.
+    cut(text, body, kept.lines, Limit::Lines, limits)
 }
 
 fn whole(text: &str, limits: Limits) -> Truncation {
@@ -274,7 +275,7 @@ mod tests {
     #[test]
     fn a_final_newline_alone_can_be_too_much() {
         for record in [tail("1234567890\n", SMALL), head("1234567890\n", SMALL)] {
-            assert_eq!((record.content.as_str(), record.truncated_by), ("1234567890", Some(Limit::Bytes)));
+            assert_eq!((record.content.as_str(), record.truncated_by), ("1234567890", Some(Limit::Lines)));
             assert!(!record.last_line_partial && !record.first_line_exceeds_limit);
             assert_eq!(record.output_lines, 1);
         }
