@@ -80,15 +80,14 @@ impl Accumulator {
 
     /// What a model would be shown now; a character that has only half arrived is left out.
     pub fn snapshot(&mut self) -> Truncation {
-        let window = self.window();
-        let starts_at_line = window.starts_at_line;
-        let mut text = window.text.as_str();
+        let Window { text, starts_at_line } = self.window();
+        let mut text = text.as_str();
         let mut follows_long_line = false;
-        if !starts_at_line {
-            if let Some((_, lines)) = text.split_once('\n').filter(|(_, lines)| !lines.is_empty()) {
-                text = lines;
-                follows_long_line = true;
-            }
+        if !starts_at_line
+            && let Some((_, lines)) = text.split_once('\n').filter(|(_, lines)| !lines.is_empty())
+        {
+            text = lines;
+            follows_long_line = true;
         }
         let mut record = truncate::tail(text, Limits::MODEL);
         record.total_bytes = self.count.bytes();
@@ -174,13 +173,13 @@ impl Accumulator {
     }
 
     fn both_ends(&mut self) -> String {
-        let total = self.count.bytes();
+        // pi: counts what is over the limit; whole characters may leave out a few bytes more.
+        let omitted = self.count.bytes().saturating_sub(MAX_FULL_BYTES as u64);
         let mut text = decode_start(&self.head[..HALF + SLACK]);
         text.truncate(truncate::floor_boundary(&text, HALF));
         let (bytes, _) = self.held();
         let end = decode(&bytes[next_start(bytes, bytes.len() - HALF)..]);
         let end = &end[truncate::ceil_boundary(&end, end.len().saturating_sub(HALF))..];
-        let omitted = total - text.len() as u64 - end.len() as u64;
         text.push_str(&format!("\n\n[... {omitted} bytes omitted ...]\n\n"));
         text.push_str(end);
         text
@@ -194,10 +193,10 @@ struct Window {
 }
 
 fn write(log: &mut LogState, bytes: &[u8]) {
-    if let LogState::Open(file) = log {
-        if let Err(error) = file.write(bytes) {
-            *log = LogState::Failed(error);
-        }
+    if let LogState::Open(file) = log
+        && let Err(error) = file.write(bytes)
+    {
+        *log = LogState::Failed(error);
     }
 }
 
@@ -308,7 +307,7 @@ mod tests {
                 let (omitted, tail) = rest.split_once(" bytes omitted ...]\n\n").unwrap();
                 assert!(text.starts_with(head) && text.ends_with(tail));
                 assert!((HALF - 3..=HALF).contains(&head.len()) && (HALF - 3..=HALF).contains(&tail.len()));
-                assert_eq!(head.len() + tail.len() + omitted.parse::<usize>().unwrap(), text.len());
+                assert_eq!(omitted.parse::<usize>().unwrap(), text.len() - MAX_FULL_BYTES);
             }
         }
     }

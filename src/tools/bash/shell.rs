@@ -50,12 +50,9 @@ pub(super) fn command(
 
 /// The shell somebody asked for: a path, or a name to look up.
 fn chosen(asked: &Path, context: &Context) -> Option<PathBuf> {
-    if asked.components().count() == 1 && !asked.as_os_str().is_empty() {
-        if let Some(found) = on_path(asked, context) {
-            return Some(found);
-        }
-    }
-    Some(path::resolve(asked, context)).filter(|path| is_file(path, context))
+    let is_name = !asked.as_os_str().as_encoded_bytes().contains(&b'/');
+    let found = is_name.then(|| on_path(asked, context)).flatten();
+    found.or_else(|| Some(path::resolve(asked, context)).filter(|path| is_file(path, context)))
 }
 
 fn usual(context: &Context) -> Option<PathBuf> {
