@@ -88,9 +88,8 @@ pub(super) unsafe fn supervise(plan: &Plan, descriptors: Descriptors) -> ! {
 /// The process id of the command, which is another program by then, or -1.
 #[cfg(target_os = "linux")]
 unsafe fn start_command(plan: &Plan) -> pid_t {
-    /// What the few calls before `execve` need, and some.
-    #[repr(align(16))]
-    struct Stack([u8; 32 * 1024]);
+    /// More than the few calls before `execve` need, aligned as a stack must be.
+    type Stack = [u128; 2048];
     extern "C" fn start(plan: *mut libc::c_void) -> c_int {
         // SAFETY: `plan` is the one given to `clone`, and the parent waits until it is done with.
         unsafe { become_command(&*plan.cast::<Plan>()) }
