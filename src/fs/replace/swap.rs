@@ -23,6 +23,7 @@ pub(super) struct Job<'a> {
 }
 
 /// Why the target was not replaced.
+#[derive(Debug)]
 pub(super) enum Stop {
     /// Not this way; writing in place may do.
     Refused(Error),
@@ -73,7 +74,7 @@ impl Job<'_> {
         in_place::write(file, old_len, self.content).map_err(|error| self.failure("write", error))
     }
 
-    fn fill_and_place(&self, temporary: Temporary) -> Result<(), Stop> {
+    pub(super) fn fill_and_place(&self, temporary: Temporary) -> Result<(), Stop> {
         let existing = self.target.existing.as_ref();
         let file = &temporary.file;
         if let Some(existing) = existing {
@@ -125,22 +126,32 @@ impl Job<'_> {
             Err(error) if was_unnamed => return Err(self.refusal_of_unnamed("open", error)),
             Err(error) => return Err(self.refusal("open", error)),
         };
-        if let Some(expected) = self.expected {
-            self.check_version().map_err(Stop::Failed)?;
-            // For the moment in which the old file has the temporary name, it must not pass for a leftover.
-            let _ = existing.file.as_ref().map(File::try_lock);
-            match exchange(&name, real) {
-                Ok(()) => return self.check_exchanged(&name, expected, temporary),
-                Err(error) if is_unknown(&error) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    return Err(Stop::Failed(self.changed()));
-                }
-                Err(error) => return Err(self.refusal("rename", error)),
-            }
-        }
-        fs::rename(&name, real).map_err(|error| self.refusal("rename", error))?;
+        let Some(expected) = self.expected else { return self.rename(&name, temporary) };
+        self.check_version().map_err(Stop::Failed)?;
+        // For the moment in which the old file has the temporary name, it must not pass for a leftover.
+        let _ = existing.file.as_ref().map(File::try_lock);
+        self.exchange_with(&name, expected, temporary)
+    }
+
+    fn rename(&self, name: &Path, temporary: Temporary) -> Result<(), Stop> {
+        fs::rename(name, &self.target.real).map_err(|error| self.refusal("rename", error))?;
         temporary.keep();
         Ok(())
+    }
+
+    /// Puts the new file in the place of the one that was read, or leaves the other one there.
+    pub(super) fn exchange_with(
+        &self,
+        name: &Path,
+        expected: &Version,
+        temporary: Temporary,
+    ) -> Result<(), Stop> {
+        match exchange(name, &self.target.real) {
+            Ok(()) => self.check_exchanged(name, expected, temporary),
+            Err(error) if is_unknown(&error) => self.rename(name, temporary),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Stop::Failed(self.changed())),
+            Err(error) => Err(self.refusal("rename", error)),
+        }
     }
 
     /// The old file, now under the temporary name, must be the one that was read: what somebody wrote
