@@ -1,3 +1,5 @@
+//! Locks against threads, aliases, strangers and missing directories.
+
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::atomic::{AtomicU32, Ordering};
 

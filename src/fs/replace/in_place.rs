@@ -5,6 +5,7 @@ use std::io::{self, Seek, SeekFrom};
 
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, fallocate};
+use nix::sys::resource::{Resource, getrlimit};
 
 use super::content;
 
@@ -31,8 +32,12 @@ pub(super) fn write(mut file: &File, old_len: u64, new: &[&[u8]]) -> io::Result<
     }
 }
 
-/// Takes the blocks without changing the size. File systems that cannot are not asked twice.
+/// Takes the blocks without changing the size, on file systems that can.
 fn reserve(file: &File, len: u64) -> io::Result<()> {
+    // The limit also ends a write over bytes that are there already.
+    if getrlimit(Resource::RLIMIT_FSIZE).is_ok_and(|(limit, _)| len > limit) {
+        return Err(Errno::EFBIG.into());
+    }
     let Some(len) = i64::try_from(len).ok().filter(|len| *len > 0) else { return Ok(()) };
     match fallocate(file, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, len) {
         Err(errno @ (Errno::ENOSPC | Errno::EDQUOT | Errno::EFBIG)) => Err(errno.into()),

@@ -69,6 +69,9 @@ impl Job<'_> {
     pub(super) fn write_in_place(&self, error: Error) -> Result<(), Error> {
         let Some(existing) = &self.target.existing else { return Err(error) };
         let Some(file) = &existing.file else { return Err(self.failure("open", Errno::ETXTBSY.into())) };
+        if self.cancel.is_cancelled() {
+            return Err(Error::Aborted);
+        }
         self.check_version()?;
         let old_len = file.metadata().map_err(|error| self.failure("write", error))?.len();
         in_place::write(file, old_len, self.content).map_err(|error| self.failure("write", error))

@@ -1,3 +1,5 @@
+//! Replacements against conflicts, leftovers, links, attributes and what is not a file.
+
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
