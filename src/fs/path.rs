@@ -104,7 +104,7 @@ fn file_url(rest: &str) -> PathBuf {
 }
 
 /// Joined to the cwd, with `.` and `..` and doubled or trailing slashes taken out by name, as pi does.
-fn absolute(path: &Path, context: &Context) -> PathBuf {
+pub fn absolute(path: &Path, context: &Context) -> PathBuf {
     let mut clean = PathBuf::new();
     for component in context.cwd.join(path).components() {
         match component {
