@@ -1,12 +1,19 @@
 //! The choice of lines against a naive one, and what only an embedding program can set.
 
+use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::lines::{BeyondEnd, Selection};
 use super::*;
+use crate::cancel::Cancel;
 use crate::context::{Model, Session};
+use crate::fs::lock::{self, Lock};
+use crate::fs::process::{Command, Ended, Output, StartError};
+use crate::fs::replace::{self, Version};
+use crate::fs::{Backend, DirEntry, Local, Metadata, Source};
 use crate::message::ToolResult;
 use crate::tool::{self, truncate};
 
@@ -118,6 +125,89 @@ fn cancelling_ends_a_wait_for_a_pipe() {
     let result = waiting.join().unwrap();
     drop(writer);
     assert_eq!((text(&result), result.is_error), ("Operation aborted", true));
+}
+
+/// Files that somebody appends to faster than they are read.
+struct Growing(Local);
+
+struct GrowingFile(Metadata);
+
+impl io::Read for GrowingFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Never more than three bytes at once, and never an end.
+        let count = buffer.len().min(3);
+        buffer[..count].fill(b'+');
+        Ok(count)
+    }
+}
+
+impl io::Seek for GrowingFile {
+    fn seek(&mut self, _: io::SeekFrom) -> io::Result<u64> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+impl Source for GrowingFile {
+    fn metadata(&self) -> io::Result<Metadata> {
+        Ok(self.0.clone())
+    }
+
+    fn wait_fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+}
+
+impl Backend for Growing {
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        self.0.metadata(path)
+    }
+
+    fn symlink_metadata(&self, path: &Path) -> io::Result<Metadata> {
+        self.0.symlink_metadata(path)
+    }
+
+    fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
+        self.0.canonicalize(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Source>> {
+        Ok(Box::new(GrowingFile(self.0.metadata(path)?)))
+    }
+
+    fn read_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
+        self.0.read_dir(path)
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.0.create_dir_all(path)
+    }
+
+    fn lock(&self, path: &Path, cancel: &Cancel) -> Result<Lock, lock::Error> {
+        self.0.lock(path, cancel)
+    }
+
+    fn replace(
+        &self,
+        path: &Path,
+        content: &[&[u8]],
+        expected: Option<&Version>,
+        cancel: &Cancel,
+    ) -> Result<(), replace::Error> {
+        self.0.replace(path, content, expected, cancel)
+    }
+
+    fn run(&self, command: &Command, output: &mut Output<'_>, cancel: &Cancel) -> Result<Ended, StartError> {
+        self.0.run(command, output, cancel)
+    }
+}
+
+#[test]
+fn a_growing_file_ends_where_it_ended_when_it_was_opened() {
+    let folder = Folder::with("log", "0123456789");
+    let mut context = folder.context();
+    context.backend = Arc::new(Growing(Local::new(&context.environment)));
+    let result = call(serde_json::json!({"path": "log"}), &context);
+    assert_eq!(text(&result), "++++++++++");
 }
 
 #[test]
