@@ -337,6 +337,18 @@ fn r11_pipes_and_devices_are_refused_at_once() {
 }
 
 #[test]
+fn r11_a_terminal_is_refused_at_once() {
+    let world = World::new();
+    let terminal = nix::pty::openpty(None, None).unwrap();
+    let mut command = watched(&world).arg("-").into_std();
+    let output = command.stdin(terminal.slave).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let error: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(error["error"]["code"], "unsupported_file");
+    assert!(error["error"]["message"].as_str().unwrap().contains("is a terminal"), "{error}");
+}
+
+#[test]
 fn r11_with_a_timeout_a_pipe_is_read_to_its_end() {
     let world = World::new();
     world

@@ -30,8 +30,9 @@ pub struct Read;
 /// Arguments of read.
 #[derive(Debug, clap::Args, Deserialize, JsonSchema)]
 pub struct Input {
-    /// File to read: text, or an image (jpeg, png, gif, webp, bmp)
+    /// File to read: text, or an image (jpeg, png, gif, webp, bmp); - is standard input
     #[arg(value_name = "FILE")]
+    #[schemars(description = "File to read: text, or an image (jpeg, png, gif, webp, bmp)")]
     path: PathBuf,
     /// First line to show, counted from 1
     #[arg(long, value_name = "LINE", value_parser = number, allow_negative_numbers = true)]
@@ -51,10 +52,10 @@ pub struct Input {
 pub struct Options {
     /// Read at most so long; needed for named pipes, devices and terminals, which may never end
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    timeout: Option<f64>,
+    pub timeout: Option<f64>,
     /// Send images in their own size, however large
     #[arg(long)]
-    no_resize: bool,
+    pub no_resize: bool,
 }
 
 /// What a user interface shows beside the text.
@@ -84,6 +85,7 @@ pub enum Structured {
 #[serde(rename_all = "camelCase")]
 pub struct ImageBlock {
     /// Always `image`.
+    #[schemars(with = "String", extend("enum" = ["image"]))]
     pub r#type: ImageTag,
     /// The encoded image, in base64.
     pub data: Base64,
@@ -94,7 +96,7 @@ pub struct ImageBlock {
 }
 
 /// The type of an [`ImageBlock`].
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ImageTag {
     /// The only value.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use crate::error::{self, Code, Fault};
-use crate::fs::{Kind, path};
+use crate::fs::path;
 use crate::message::Base64;
 
 /// Why a file was not read.
@@ -23,9 +23,9 @@ pub(super) enum Failure {
     #[error(
         "'{}' is a {}, which may never end or never begin; pi-read --timeout SECONDS reads what comes in that time",
         .path.display(),
-        .kind.noun()
+        .noun
     )]
-    Unsupported { path: PathBuf, kind: Kind },
+    Unsupported { path: PathBuf, noun: &'static str },
     #[error("Offset {offset} is beyond end of file ({lines} lines total{})", stopped(.stopped_after))]
     BeyondEnd { path: PathBuf, offset: f64, lines: u64, stopped_after: Option<f64> },
 }

@@ -11,7 +11,7 @@ use super::failure::Failure;
 use crate::cancel::Cancel;
 use crate::context::Context;
 use crate::error::Error;
-use crate::fs::{Kind, Source};
+use crate::fs::{Kind, Source, path};
 
 /// Large enough for memory speed, small enough to stay in the cache until it is counted (measured).
 const BLOCK: usize = 128 * 1024;
@@ -55,10 +55,10 @@ impl<'c> File<'c> {
         let access = |source| Failure::Access { path: path.to_owned(), source };
         // Opening a device can act on it, so its kind is looked at before; and again after, as names move.
         let kind = context.backend.metadata(path).map_err(access)?.kind;
-        admit(path, kind, patience)?;
+        admit(path, kind, patience, context)?;
         let source = context.backend.open(path).map_err(access)?;
         let metadata = source.metadata().map_err(access)?;
-        admit(path, metadata.kind, patience)?;
+        admit(path, metadata.kind, patience, context)?;
         let is_sized = metadata.kind == Kind::File && metadata.len > 0;
         let wait = match (patience, metadata.kind) {
             (Patience::For(time), _) => Wait::Until(started.checked_add(time)),
@@ -169,15 +169,23 @@ fn timeout(longest: Option<Duration>) -> PollTimeout {
     PollTimeout::try_from(i32::try_from(millis).unwrap_or(i32::MAX)).unwrap_or(PollTimeout::MAX)
 }
 
-fn admit(path: &Path, kind: Kind, patience: Patience) -> Result<(), Failure> {
+fn admit(path: &Path, kind: Kind, patience: Patience, context: &Context) -> Result<(), Failure> {
     match (kind, patience) {
         (Kind::File, _) => Ok(()),
         (Kind::Dir, _) => Err(Failure::Directory { path: path.to_owned() }),
         (Kind::Socket, _) => Err(Failure::Socket { path: path.to_owned() }),
         (_, Patience::For(_)) => Ok(()),
         (Kind::Fifo, Patience::OwnPipes) if is_own_descriptor(path) => Ok(()),
-        _ => Err(Failure::Unsupported { path: path.to_owned(), kind }),
+        (Kind::CharDevice, _) if is_terminal(path, context) => {
+            Err(Failure::Unsupported { path: path.to_owned(), noun: "terminal" })
+        }
+        _ => Err(Failure::Unsupported { path: path.to_owned(), noun: kind.noun() }),
     }
+}
+
+fn is_terminal(path: &Path, context: &Context) -> bool {
+    let device = context.backend.canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    device.starts_with("/dev/pts") || path::bytes(&device).starts_with(b"/dev/tty")
 }
 
 /// `/dev/stdin`, and what a shell makes of `<(command)`.
