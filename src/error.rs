@@ -105,6 +105,8 @@ pub fn code_of(error: &io::Error) -> Code {
         Some(Errno::ENOTDIR) => Code::NotDirectory,
         Some(Errno::EACCES | Errno::EPERM | Errno::EROFS) => Code::PermissionDenied,
         Some(Errno::ENOSPC | Errno::EDQUOT | Errno::EFBIG) => Code::NoSpace,
+        // The standard library's word for a path with a NUL byte.
+        None if error.kind() == io::ErrorKind::InvalidInput => Code::InvalidArguments,
         _ => Code::Io,
     }
 }

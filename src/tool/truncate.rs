@@ -83,6 +83,7 @@ pub fn head(text: &str, limits: Limits) -> Truncation {
             Some(limit) => {
                 let first_line_exceeds_limit = kept.lines == 0 && limit == Limit::Bytes;
                 return record(text, &text[..end], total_lines, Some(limit), limits, |r| {
+                    r.output_lines = kept.lines;
                     r.first_line_exceeds_limit = first_line_exceeds_limit;
                 });
             }
@@ -91,6 +92,12 @@ pub fn head(text: &str, limits: Limits) -> Truncation {
                 kept.add(with_break);
             }
         }
+    }
+    if text.len() as u64 > limits.bytes {
+        // pi: every line fits and the final newline alone is too much: it goes, "by lines".
+        return record(text, &text[..end], total_lines, Some(Limit::Lines), limits, |r| {
+            r.output_lines = kept.lines;
+        });
     }
     record(text, text, total_lines, None, limits, |_| ())
 }
@@ -114,7 +121,9 @@ pub fn tail(text: &str, limits: Limits) -> Truncation {
                 });
             }
             Some(limit) => {
-                return record(text, &body[start..], total_lines, Some(limit), limits, |_| ());
+                return record(text, &body[start..], total_lines, Some(limit), limits, |r| {
+                    r.output_lines = kept.lines;
+                });
             }
             None => {
                 kept.add(with_break);
@@ -122,7 +131,8 @@ pub fn tail(text: &str, limits: Limits) -> Truncation {
             }
         }
     }
-    record(text, body, total_lines, Some(Limit::Bytes), limits, |_| ())
+    // pi: as in `head`, the final newline alone was too much.
+    record(text, body, total_lines, Some(Limit::Lines), limits, |r| r.output_lines = kept.lines)
 }
 
 /// Keeps the first `max_units` UTF-16 units of a line and says so; never half a character.
@@ -222,4 +232,29 @@ fn record(
     };
     adjust(&mut record);
     record
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { lines: 3, bytes: 10 };
+
+    #[test]
+    fn a_final_newline_alone_over_the_limit_goes_by_lines() {
+        for cut in [head, tail] {
+            let record = cut("0123456789\n", LIMITS);
+            assert_eq!((record.content.as_str(), record.truncated_by), ("0123456789", Some(Limit::Lines)));
+            assert_eq!((record.total_lines, record.output_lines), (1, 1));
+            assert!(!cut("012345678\n", LIMITS).truncated);
+        }
+    }
+
+    #[test]
+    fn kept_lines_count_though_the_last_is_empty() {
+        let record = head("a\n\n\nb\n", LIMITS);
+        assert_eq!((record.content.as_str(), record.output_lines), ("a\n\n", 3));
+        let record = tail("a\nb\n\n\n", LIMITS);
+        assert_eq!((record.content.as_str(), record.output_lines), ("b\n\n", 3));
+    }
 }
