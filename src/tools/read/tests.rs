@@ -196,7 +196,7 @@ impl Backend for Growing {
         self.0.replace(path, content, expected, cancel)
     }
 
-    fn run(&self, command: &Command, output: &mut Output<'_>, cancel: &Cancel) -> Result<Ended, StartError> {
+    fn run(&self, command: &Command, output: &mut dyn Output, cancel: &Cancel) -> Result<Ended, StartError> {
         self.0.run(command, output, cancel)
     }
 }
