@@ -1,14 +1,16 @@
 //! edit: exact-text replacements in one file, all or none. Owns the arguments, the answer and the order
 //! of the steps: lock, read, work out with its diff, and only then replace the file.
 
-pub mod batch;
+mod batch;
 pub mod diff;
 pub mod error;
-pub mod file;
+mod file;
+pub mod flags;
 pub mod matching;
 pub mod myers;
 pub mod nearest;
 pub mod plan;
+mod repair;
 pub mod splice;
 pub mod view;
 
@@ -26,10 +28,10 @@ use serde_json::Value;
 use crate::context::Context;
 use crate::error::Error;
 use crate::fs::path;
-use crate::json;
 use crate::message::Base64;
 use crate::tool::arguments::Text;
 use crate::tool::{Example, Outcome, Tool};
+use flags::Flags;
 use plan::Plan;
 
 /// The edit tool.
@@ -68,26 +70,6 @@ pub struct Replace {
     line: Option<NonZeroUsize>,
     /// Replace every occurrence
     #[serde(default)]
-    all: bool,
-}
-
-/// The edits as flags.
-#[derive(Debug, Default, clap::Args)]
-pub struct Flags {
-    /// Text to replace; --old and --new can be repeated, in pairs
-    #[arg(long, value_name = "TEXT", required = true, allow_hyphen_values = true)]
-    old: Vec<Text>,
-    /// Text that takes its place, one for each --old
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    new: Vec<Text>,
-    /// Take the new text from standard input, its last line break included
-    #[arg(long, conflicts_with = "new")]
-    new_stdin: bool,
-    /// Take the occurrence of the only --old that starts on line N
-    #[arg(long, value_name = "N")]
-    line: Option<NonZeroUsize>,
-    /// Replace every occurrence of the only --old
-    #[arg(long)]
     all: bool,
 }
 
@@ -160,9 +142,18 @@ impl Tool for Edit {
         "Keep each oldText short: just enough lines to be found once in the file.",
     ];
     const EXAMPLES: &'static [Example] = &[
-        Example { purpose: "Replace a text that occurs once", command: "pi-edit app.ini --old 'port = 80' --new 'port = 81'" },
-        Example { purpose: "See what would change", command: "pi-edit app.ini --dry-run --all --old foo --new bar | jq -r .diff" },
-        Example { purpose: "Put a file in the place of a marker", command: "pi-edit page.html --old '@BODY@' --new-stdin < body.html" },
+        Example {
+            purpose: "Replace a text that occurs once",
+            command: "pi-edit app.ini --old 'port = 80' --new 'port = 81'",
+        },
+        Example {
+            purpose: "See what would change",
+            command: "pi-edit app.ini --dry-run --all --old foo --new bar | jq -r .diff",
+        },
+        Example {
+            purpose: "Put a file in the place of a marker",
+            command: "pi-edit page.html --old '@BODY@' --new-stdin < body.html",
+        },
         Example {
             purpose: "Rename over a tree, in all files or in none",
             command: "pi-grep 'old_name' src --replace 'new_name' | pi-edit --atomic --args - | jq -r .diff",
@@ -178,28 +169,11 @@ impl Tool for Edit {
     }
 
     fn repair(arguments: Value) -> Value {
-        repaired(arguments)
+        repair::repair(arguments)
     }
 
     fn complete(input: &mut Input, _options: &Options) -> Result<(), String> {
-        let Flags { old, mut new, new_stdin, line, all } = std::mem::take(&mut input.flags);
-        if new_stdin {
-            new.push(Text::default());
-        }
-        if old.len() != new.len() {
-            return Err(format!(
-                "every --old needs a --new: there are {} --old and {} {}",
-                old.len(),
-                new.len(),
-                if new_stdin { "--new-stdin" } else { "--new" }
-            ));
-        }
-        if old.len() > 1 && (line.is_some() || all) {
-            return Err("--line and --all go with a single --old".to_owned());
-        }
-        input.flags.new_stdin = new_stdin;
-        let pairs = old.into_iter().zip(new);
-        input.edits = pairs.map(|(old_text, new_text)| Replace { old_text, new_text, line, all }).collect();
+        input.edits = input.flags.take_edits()?;
         Ok(())
     }
 
@@ -277,34 +251,16 @@ impl Job {
         let details = Details { diff: diff.clone(), patch: patch.clone(), first_changed_line };
         let path_base64 = self.typed.to_str().is_none().then(|| Base64::encode(path::bytes(&self.typed)));
         let effect = if dry_run { Effect::Unchanged } else { Effect::Updated };
-        let edited =
-            Edited { path, path_base64, replaced: plan.count, first_changed_line, diff, patch, effect, dry_run };
+        let edited = Edited {
+            path,
+            path_base64,
+            replaced: plan.count,
+            first_changed_line,
+            diff,
+            patch,
+            effect,
+            dry_run,
+        };
         Outcome::text(text, edited).with_details(Some(details))
     }
-}
-
-/// What careless models send for `edits`: JSON in a string, one object, or pi's old top-level pair.
-fn repaired(mut arguments: Value) -> Value {
-    let Some(object) = arguments.as_object_mut() else { return arguments };
-    if let Some(edits) = object.get_mut("edits") {
-        let parsed = edits.as_str().and_then(|text| json::parse(text.as_bytes()).ok());
-        if let Some(parsed) = parsed.filter(|parsed| parsed.is_array() || parsed.is_object()) {
-            *edits = parsed;
-        }
-        if edits.is_object() {
-            *edits = Value::Array(vec![edits.take()]);
-        }
-    }
-    let is_pair = ["oldText", "newText"].iter().all(|key| object.get(*key).is_some_and(Value::is_string));
-    if is_pair {
-        let pair = ["oldText", "newText"].into_iter().filter_map(|key| object.shift_remove_entry(key));
-        let pair = Value::Object(pair.collect());
-        match object.get_mut("edits") {
-            Some(Value::Array(edits)) => edits.push(pair),
-            _ => {
-                object.insert("edits".to_owned(), Value::Array(vec![pair]));
-            }
-        }
-    }
-    arguments
 }

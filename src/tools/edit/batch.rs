@@ -32,7 +32,9 @@ pub(super) fn run(
         }
         Err(mut failures) => {
             let first = failures.keys().next().copied().unwrap_or_default();
-            (0..count).map(|document| Err(failures.remove(&document).unwrap_or_else(|| not_applied(first)))).collect()
+            (0..count)
+                .map(|document| Err(failures.remove(&document).unwrap_or_else(|| not_applied(first))))
+                .collect()
         }
     }
 }
@@ -61,7 +63,8 @@ fn not_applied(failed: usize) -> Error {
 }
 
 fn apply(jobs: &[Job], dry_run: bool, context: &Context) -> Result<Vec<Plan>, Failures> {
-    let of_all = |error: &Error| (0..jobs.len()).map(|document| (document, error.clone())).collect::<Failures>();
+    let of_all =
+        |error: &Error| (0..jobs.len()).map(|document| (document, error.clone())).collect::<Failures>();
     // A cancelled stream may have ended early: what came in is not what was meant.
     context.cancel.check().map_err(|error| of_all(&error))?;
     let mut documents: BTreeMap<PathBuf, Vec<usize>> = BTreeMap::new();
@@ -89,7 +92,10 @@ fn apply(jobs: &[Job], dry_run: bool, context: &Context) -> Result<Vec<Plan>, Fa
             }
         }
     }
-    Err(of_all(&Error::new(Code::Conflict, "The files are changed by someone else all the time; nothing was written.")))
+    Err(of_all(&Error::new(
+        Code::Conflict,
+        "The files are changed by someone else all the time; nothing was written.",
+    )))
 }
 
 /// A file of the batch.
@@ -161,7 +167,8 @@ impl Stopped {
                 replace::Error::Io { source, .. } => error::describe(source),
                 other => other.to_string(),
             };
-            error.message += &format!("\n{} keeps its new content, it could not be put back: {reason}", file.display());
+            error.message +=
+                &format!("\n{} keeps its new content, it could not be put back: {reason}", file.display());
         }
         if !self.stuck.is_empty() {
             let names = self.stuck.iter().map(|(file, _)| Value::from(file.to_string_lossy())).collect();
@@ -185,7 +192,11 @@ fn write(files: &[Held<'_>], context: &Context) -> Result<(), Stopped> {
     Ok(())
 }
 
-fn put_back(held: &Held<'_>, version: Option<&Version>, context: &Context) -> Result<(), (PathBuf, replace::Error)> {
+fn put_back(
+    held: &Held<'_>,
+    version: Option<&Version>,
+    context: &Context,
+) -> Result<(), (PathBuf, replace::Error)> {
     let whatever_was_asked = Cancel::new();
     let outcome = context.backend.replace(held.file, &[&held.old.bytes], version, &whatever_was_asked);
     outcome.map_err(|error| (held.file.to_owned(), error))

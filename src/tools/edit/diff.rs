@@ -180,7 +180,8 @@ struct Token<'a> {
 }
 
 fn tokens(text: &[u8]) -> Vec<Token<'_>> {
-    let token = |line: Line| Token { content: &text[line.start..line.end], is_terminated: line.next > line.end };
+    let token =
+        |line: Line| Token { content: &text[line.start..line.end], is_terminated: line.next > line.end };
     view::lines(text).map(token).collect()
 }
 
@@ -189,7 +190,13 @@ fn breaks(tokens: &[Token<'_>]) -> usize {
 }
 
 /// Adds the hunks of one window.
-fn collect(old: &[Token<'_>], new: &[Token<'_>], old_before: usize, new_before: usize, hunks: &mut Vec<Hunk>) {
+fn collect(
+    old: &[Token<'_>],
+    new: &[Token<'_>],
+    old_before: usize,
+    new_before: usize,
+    hunks: &mut Vec<Hunk>,
+) {
     let steps = myers::steps(old, new);
     let (mut old_at, mut new_at) = (0, 0);
     let mut open: Option<Hunk> = None;

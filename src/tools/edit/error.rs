@@ -105,7 +105,9 @@ impl fmt::Display for Sentence<'_> {
         let Error { path, edits, cause } = self.0;
         let is_only = *edits == 1;
         match cause {
-            Cause::NoEdits => f.write_str("Edit tool input is invalid. edits must contain at least one replacement."),
+            Cause::NoEdits => {
+                f.write_str("Edit tool input is invalid. edits must contain at least one replacement.")
+            }
             Cause::EmptyOldText { .. } if is_only => write!(f, "oldText must not be empty in {path}."),
             Cause::EmptyOldText { edit } => write!(f, "edits[{edit}].oldText must not be empty in {path}."),
             Cause::Mismatch(Mismatch::None { edit }, closest) => {
@@ -120,11 +122,18 @@ impl fmt::Display for Sentence<'_> {
                 if is_only {
                     write!(f, "Found {count} occurrences of the text in {path}. The text must be unique.")?;
                 } else {
-                    write!(f, "Found {count} occurrences of edits[{edit}] in {path}. Each oldText must be unique.")?;
+                    write!(
+                        f,
+                        "Found {count} occurrences of edits[{edit}] in {path}. Each oldText must be unique."
+                    )?;
                 }
                 f.write_str(" Please provide more context to make it unique.")?;
                 let is_one_line = lines.windows(2).all(|pair| pair[0] == pair[1]);
-                let advice = if is_one_line { "all replaces every one" } else { "line picks one, all takes every one" };
+                let advice = if is_one_line {
+                    "all replaces every one"
+                } else {
+                    "line picks one, all takes every one"
+                };
                 write!(f, "\nThey start on {}; {advice}.", Lines(lines, *count))
             }
             Cause::Mismatch(Mismatch::Overlap { first, second }, _) => write!(
@@ -141,7 +150,10 @@ impl fmt::Display for Sentence<'_> {
                 write!(f, "No changes made to {path}. The replacements produced identical content.")
             }
             Cause::Conflict(inner) => {
-                write!(f, "{path} was changed by someone else during the edit; nothing was written. Read it again.")?;
+                write!(
+                    f,
+                    "{path} was changed by someone else during the edit; nothing was written. Read it again."
+                )?;
                 inner.iter().try_for_each(|inner| write!(f, "\nAs it is now: {inner}"))
             }
             Cause::NotRegular(kind) => {

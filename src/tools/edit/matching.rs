@@ -214,7 +214,8 @@ fn search(lines: &mut LineStarts<'_>, old: &[u8], edit: &Edit) -> Hits {
     let reach = text.len().min(line_end + old.len());
     let mut hits = collect(&text[..reach], start, old, edit.all);
     let is_whole = |range: &Range<usize>| {
-        range.start == start && (old.ends_with(b"\n") || text.get(range.end).is_none_or(|&next| next == b'\n'))
+        range.start == start
+            && (old.ends_with(b"\n") || text.get(range.end).is_none_or(|&next| next == b'\n'))
     };
     if !edit.all && hits.ranges.first().is_some_and(is_whole) {
         hits = Hits { count: 1, is_whole_line: true, ranges: hits.ranges[..1].to_vec() };

@@ -101,7 +101,8 @@ impl<'a, T: Eq> Search<'a, T> {
     /// Follows equal lines, and notes the path; gives its last run when it has reached the end.
     fn advance(&mut self, path: Path, diagonal: isize) -> Option<usize> {
         let (old_done, new_done) = (path.old_done as usize, (path.old_done - diagonal) as usize);
-        let equal = self.old[old_done..].iter().zip(&self.new[new_done..]).take_while(|(old, new)| old == new);
+        let equal =
+            self.old[old_done..].iter().zip(&self.new[new_done..]).take_while(|(old, new)| old == new);
         let count = equal.count();
         let path = match count {
             0 => path,

@@ -124,7 +124,8 @@ impl<'a> Sought<'a> {
 
     /// The longest words, each with the index of its line: of one line, or one of each of several lines.
     fn keys(&self) -> Vec<(usize, &'a [u8])> {
-        let of_line = |(index, line): (usize, &&'a [u8])| words(line).map(move |word| (index, word)).collect();
+        let of_line =
+            |(index, line): (usize, &&'a [u8])| words(line).map(move |word| (index, word)).collect();
         let mut keys: Vec<(usize, &[u8])> = match self.lines.as_slice() {
             [only] => of_line((0, only)),
             lines => {
@@ -145,7 +146,8 @@ impl<'a> Sought<'a> {
             let text = &bytes[line.start..line.end];
             let is_end = index + 1 == self.lines.len();
             let part = Part { is_start: index == 0, is_end: is_end && !self.is_terminated };
-            let mut reason = if text.len() > LINE_BYTES { Some(Reason::Text) } else { part.reason(old, text) };
+            let mut reason =
+                if text.len() > LINE_BYTES { Some(Reason::Text) } else { part.reason(old, text) };
             if reason.is_none() && is_end && self.is_terminated && line.next == line.end {
                 reason = Some(Reason::LineEnding);
             }
@@ -206,18 +208,14 @@ struct Part {
 impl Part {
     /// Why `old` does not match the line `text`; `None` if it does.
     fn reason(&self, old: &[u8], text: &[u8]) -> Option<Reason> {
-        let [old, text] = [old, text].map(|line| String::from_utf8_lossy(&view::fuzzy_line(line)).into_owned());
+        let [old, text] =
+            [old, text].map(|line| String::from_utf8_lossy(&view::fuzzy_line(line)).into_owned());
         if self.fits(&old, &text) {
             return None;
         }
-        let looser: [(Reason, fn(&str) -> String); 4] = [
-            (Reason::Indentation, |line| line.trim_start().to_owned()),
-            (Reason::WhiteSpace, without_blanks),
-            (Reason::Quotes, |line| one_quote(&without_blanks(line))),
-            (Reason::Case, |line| one_quote(&without_blanks(line)).to_lowercase()),
-        ];
-        let fitting = looser.into_iter().find(|(_, form)| self.fits(&form(&old), &form(&text)));
-        Some(fitting.map_or(Reason::Text, |(reason, _)| reason))
+        let looser = [Reason::Indentation, Reason::WhiteSpace, Reason::Quotes, Reason::Case];
+        let fitting = looser.into_iter().find(|&reason| self.fits(&reason.gloss(&old), &reason.gloss(&text)));
+        Some(fitting.unwrap_or(Reason::Text))
     }
 
     fn fits(&self, old: &str, text: &str) -> bool {
@@ -230,13 +228,22 @@ impl Part {
     }
 }
 
-fn without_blanks(line: &str) -> String {
-    line.chars().filter(|c| !c.is_whitespace() && *c != '\u{feff}').collect()
+impl Reason {
+    /// A line without what this reason, and those before it, tell lines apart by.
+    fn gloss(self, line: &str) -> String {
+        let without_blanks = line.chars().filter(|c| !c.is_whitespace() && *c != '\u{feff}');
+        match self {
+            Self::LineEnding | Self::Text => line.to_owned(),
+            Self::Indentation => line.trim_start().to_owned(),
+            Self::WhiteSpace => without_blanks.collect(),
+            Self::Quotes => without_blanks.filter(|c| *c != '\\').map(one_quote).collect(),
+            Self::Case => Self::Quotes.gloss(line).to_lowercase(),
+        }
+    }
 }
 
-fn one_quote(line: &str) -> String {
-    let quotes = line.chars().filter(|c| *c != '\\');
-    quotes.map(|c| if matches!(c, '"' | '`') { '\'' } else { c }).collect()
+fn one_quote(c: char) -> char {
+    if matches!(c, '"' | '`') { '\'' } else { c }
 }
 
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -252,7 +259,7 @@ fn common_words(old: &[u8], text: &[u8]) -> usize {
         all += 1;
         common += usize::from(there.contains(word));
     }
-    if all == 0 { 0 } else { common * 100 / all }
+    (common * 100_usize).checked_div(all).unwrap_or_default()
 }
 
 /// The first lines that hold `word`.
@@ -275,10 +282,7 @@ fn lines_above(bytes: &[u8], from: usize, count: usize) -> Option<usize> {
 
 /// For a text none of whose words is there as it stands: line by line, case left aside.
 fn without_case(bytes: &[u8], sought: &Sought<'_>) -> Option<Closeness> {
-    let form = |line: &[u8]| {
-        let line = String::from_utf8_lossy(line);
-        one_quote(&without_blanks(&line)).to_lowercase()
-    };
+    let form = |line: &[u8]| Reason::Case.gloss(&String::from_utf8_lossy(line));
     let (index, anchor) = sought.lines.iter().enumerate().max_by_key(|(_, line)| line.len())?;
     let anchor = form(anchor);
     if anchor.is_empty() {

@@ -43,8 +43,10 @@ pub fn pieces<'a>(bytes: &'a [u8], replacements: &'a [Replacement]) -> Vec<&'a [
 }
 
 fn exact(bytes: &[u8], edits: &[Edit], found: &[Found<usize>]) -> Vec<Replacement> {
-    let replace = |&Found { edit, start, end }: &Found<usize>| {
-        Replacement { start, end, with: with_endings_of(bytes, start, &edits[edit].new) }
+    let replace = |&Found { edit, start, end }: &Found<usize>| Replacement {
+        start,
+        end,
+        with: with_endings_of(bytes, start, &edits[edit].new),
     };
     found.iter().map(replace).collect()
 }
