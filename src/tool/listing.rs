@@ -44,10 +44,29 @@ impl Listing {
         self.bytes += bytes;
     }
 
-    /// Counts lines that nobody will see; `bytes` is their length as UTF-8 with a break for each.
-    pub fn unseen(&mut self, lines: u64, bytes: u64) {
-        self.lines += lines;
-        self.bytes += bytes;
+    /// As `default`, for lines that are known to come too late to be seen: they are only counted.
+    pub fn unseen() -> Self {
+        Self { kept_bytes: u64::MAX, ..Self::default() }
+    }
+
+    /// Adds the lines of another listing. One made by [`Listing::unseen`] goes to a full one only.
+    pub fn append(&mut self, other: &Self) {
+        if other.is_empty() {
+            return;
+        }
+        let line_break = u64::from(self.lines > 0);
+        if !self.is_full() {
+            self.kept.extend_from_slice(&b"\n"[..line_break as usize]);
+            self.kept.extend_from_slice(&other.kept);
+            self.kept_bytes += other.kept_bytes + line_break;
+        }
+        self.lines += other.lines;
+        self.bytes += other.bytes + line_break;
+    }
+
+    /// Bytes held in memory.
+    pub fn held(&self) -> usize {
+        self.kept.len()
     }
 
     /// Whether a further line would only be counted.
@@ -89,7 +108,7 @@ impl Listing {
 }
 
 /// The length of some bytes once what is not UTF-8 has been replaced.
-pub fn decoded_len(bytes: &[u8]) -> u64 {
+fn decoded_len(bytes: &[u8]) -> u64 {
     String::from_utf8_lossy(bytes).len() as u64
 }
 
@@ -142,6 +161,9 @@ mod tests {
         ) {
             let whole = String::from_utf8_lossy(&lines.join(&b'\n')).into_owned();
             let expected = truncate::head(&whole, Limits::BYTES_ONLY);
+            let mut parts = Listing::default();
+            lines.chunks(7).for_each(|lines| parts.append(&listed(lines)));
+            prop_assert_eq!(parts.finish(Vec::new(), 0).text, listed(&lines).finish(Vec::new(), 0).text);
             let shown = listed(&lines).finish(Vec::new(), 0);
             match shown.truncation {
                 Some(record) => prop_assert_eq!(record, expected),
