@@ -9,6 +9,8 @@
 mod global;
 mod rules;
 mod schedule;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::io;

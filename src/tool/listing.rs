@@ -7,6 +7,9 @@ use std::borrow::Cow;
 
 use crate::tool::truncate::{self, Limits, Truncation};
 
+/// Bytes kept beyond the limit, so that where the text is cut never depends on where keeping ended.
+const MARGIN: u64 = 1024;
+
 /// Lines in the making.
 #[derive(Debug, Default)]
 pub struct Listing {
@@ -71,7 +74,7 @@ impl Listing {
 
     /// Whether a further line would only be counted.
     pub fn is_full(&self) -> bool {
-        self.kept_bytes > Limits::BYTES_ONLY.bytes
+        self.kept_bytes > Limits::BYTES_ONLY.bytes + MARGIN
     }
 
     /// Whether there is no line.

@@ -226,3 +226,48 @@ impl<T: Send, E: Send> Drop for StopOnPanic<'_, '_, T, E> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_much_ahead_of_the_order_leaves_only_the_very_next_task() {
+        let key = |name: &str| Key::of(Path::new(name));
+        let mut sink = |_: ()| ControlFlow::Continue(());
+        let schedule = Schedule::new(key("b"), (), 10, &mut sink);
+        let mut state = schedule.lock();
+        state.running.push(key("a"));
+        state.ahead = 11;
+        assert!(schedule.next(&mut state).is_none());
+        state.ahead = 10;
+        assert!(schedule.next(&mut state).is_some());
+        state.waiting.insert(key("Z"), ());
+        state.ahead = 11;
+        assert!(schedule.next(&mut state).is_some_and(|(next, ())| next == key("Z")));
+    }
+
+    #[test]
+    fn a_finding_waits_for_every_smaller_task() {
+        let key = |name: &str| Key::of(Path::new(name));
+        let mut seen = Vec::new();
+        let mut sink = |event: &'static str| {
+            seen.push(event);
+            ControlFlow::Continue(())
+        };
+        let schedule = Schedule::new(key("b"), (), 10, &mut sink);
+        let mut state = schedule.lock();
+        state.running.extend([key("a"), key("c")]);
+        let out = |found| Out { tasks: Vec::new(), found, stopped: &schedule.stopped };
+        schedule.settle(&mut state, &key("c"), out(vec![(key("c"), "c", 1)]));
+        assert_eq!(state.ahead, 1);
+        schedule.settle(&mut state, &key("a"), out(vec![(key("a"), "a", 1)]));
+        assert_eq!(state.ahead, 1);
+        let task = schedule.next(&mut state).unwrap().0;
+        schedule.settle(&mut state, &task, out(Vec::new()));
+        assert_eq!(state.ahead, 0);
+        drop(state);
+        drop(schedule);
+        assert_eq!(seen, ["a", "c"]);
+    }
+}
