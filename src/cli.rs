@@ -5,6 +5,7 @@ mod jobs;
 mod json_style;
 mod output;
 mod signal;
+mod stdin;
 mod terminal;
 
 use std::ffi::OsString;
