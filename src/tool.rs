@@ -3,6 +3,7 @@
 pub mod accumulator;
 pub mod arguments;
 pub mod declaration;
+pub mod format;
 pub mod truncate;
 
 use schemars::JsonSchema;
