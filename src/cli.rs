@@ -1,5 +1,6 @@
 //! The command contract, once for every command: arguments, output, errors, exit status, signals.
 
+pub mod call;
 pub mod command;
 mod jobs;
 mod json_style;

@@ -1,6 +1,7 @@
 //! The built-in tools and the one table that lists them.
 
 pub mod bash;
+pub mod batch;
 pub mod declare;
 pub mod edit;
 pub mod find;
