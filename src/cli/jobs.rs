@@ -95,18 +95,27 @@ fn input_from<T: Tool>(text: &[u8]) -> Result<T::Input, Error> {
 fn with_stdin<T: Tool>(mut input: T::Input, context: &Context) -> Result<T::Input, Error> {
     if let Some(text) = T::stdin_argument(&mut input) {
         let mut stdin = Stdin::piped(&format!("pi-{}", T::NAME), &context.cancel)?;
-        let mut block = [0; 64 * 1024];
-        loop {
-            context.cancel.check()?;
-            match stdin.read(&mut block) {
-                Ok(0) => break,
-                Ok(count) => text.extend_from_slice(&block[..count]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::new(error::code_of(&error), error::describe(&error))),
-            }
-        }
+        read_all(&mut stdin, text, context)?;
     }
     Ok(input)
+}
+
+/// As `read_to_end`, which would go on waiting after a signal.
+fn read_all(source: &mut impl Read, text: &mut Vec<u8>, context: &Context) -> Result<(), Error> {
+    const STEP: usize = 256 * 1024;
+    loop {
+        context.cancel.check()?;
+        let filled = text.len();
+        text.resize(filled + STEP, 0);
+        let read = source.read(&mut text[filled..]);
+        text.truncate(filled + *read.as_ref().unwrap_or(&0));
+        match read {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::new(error::code_of(&error), error::describe(&error))),
+        }
+    }
 }
 
 fn answer_with<T: Tool>(answer: Result<Outcome<T>, Error>, output: &mut Output) -> io::Result<u8> {
