@@ -5,10 +5,11 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 #[derive(Debug, Deserialize)]
@@ -94,7 +95,7 @@ pub struct Pixels {
     pub height: u32,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TempFile {
     pub bytes: u64,
@@ -184,7 +185,10 @@ pub struct Place {
 impl Place {
     /// Fresh folders that hold what the case wants to find.
     pub fn of(case: &Case) -> Self {
-        let root = tempfile::Builder::new().prefix("pi-vector-").tempdir().unwrap();
+        // Small letters only: an absolute glob ignores case unless it holds a capital.
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("pi-vector-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let root = tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir().unwrap();
         let real = root.path().canonicalize().unwrap();
         let folder = |name: &str| {
             let path = real.join(name);

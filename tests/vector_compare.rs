@@ -20,7 +20,7 @@ pub enum Verdict {
     /// It came out as recorded.
     Same,
     /// It differs where a rule says that it may.
-    Departs(#[allow(dead_code)] &'static str),
+    Departs,
     /// The first difference that no rule excuses.
     Differs(String),
 }
@@ -34,6 +34,8 @@ pub struct Difference<'a> {
     pub got: &'a Value,
     /// The code of a failed call.
     pub code: &'a str,
+    /// The full-output file that the result names.
+    pub named_file: Option<&'a str>,
 }
 
 pub fn judge(case: &Case, place: &Place, result: &ToolResult) -> Verdict {
@@ -44,23 +46,27 @@ pub fn judge(case: &Case, place: &Place, result: &ToolResult) -> Verdict {
     let text = place.placeholders(&text.collect::<Vec<_>>().join("\n"));
     let mut got = serde_json::to_value(result).unwrap();
     place.put_placeholders(&mut got);
-    let mut judging = Judging { case, got: &got, departure: None };
+    let mut judging = Judging { case, got: &got, departs: false };
     let outcome = judging.result(&text).and_then(|()| {
         case.files_after.iter().try_for_each(|after| file(after, place))?;
-        image(case.expect.image, result)?;
-        temp_file(case.expect.tmpfile.as_ref(), place)
+        image(case.expect.image, result)
     });
-    match (outcome, judging.departure) {
+    let outcome = outcome.and_then(|()| {
+        let want = serde_json::to_value(&case.expect.tmpfile).unwrap();
+        let got = serde_json::to_value(temp_file(place)?).unwrap();
+        judging.same("tmpfile", &want, &got)
+    });
+    match (outcome, judging.departs) {
         (Err(difference), _) => Verdict::Differs(difference),
-        (Ok(()), Some(rule)) => Verdict::Departs(rule),
-        (Ok(()), None) => Verdict::Same,
+        (Ok(()), true) => Verdict::Departs,
+        (Ok(()), false) => Verdict::Same,
     }
 }
 
 struct Judging<'a> {
     case: &'a Case,
     got: &'a Value,
-    departure: Option<&'static str>,
+    departs: bool,
 }
 
 impl Judging<'_> {
@@ -95,12 +101,12 @@ impl Judging<'_> {
     }
 
     fn is_error_unless_departed(&self) -> Result<(), String> {
-        if self.departure.is_some() { Ok(()) } else { self.is_error(true) }
+        if self.departs { Ok(()) } else { self.is_error(true) }
     }
 
     fn same(&mut self, at: &str, want: &Value, got: &Value) -> Result<(), String> {
         match (want, got) {
-            _ if is_text(want) => match want == "{{TIME}}" {
+            _ if is_text(want) && at != "tmpfile" => match want == "{{TIME}}" {
                 true if got.is_number() => Ok(()),
                 _ if is_same_text(want, got, self.case.unordered) => Ok(()),
                 _ => self.differs(at, want, got),
@@ -129,14 +135,13 @@ impl Judging<'_> {
 
     fn differs(&mut self, at: &str, want: &Value, got: &Value) -> Result<(), String> {
         let code = self.got["structuredContent"]["error"]["code"].as_str().unwrap_or_default();
-        let difference = Difference { case: self.case, at: at.to_owned(), want, got, code };
-        match rule::excusing(&difference) {
-            Some(rule) => {
-                self.departure = Some(rule);
-                Ok(())
-            }
-            None => Err(format!("{at}: want {}, got {}", short(want), short(got))),
+        let named_file = self.got["details"]["fullOutputPath"].as_str();
+        let difference = Difference { case: self.case, at: at.to_owned(), want, got, code, named_file };
+        if !rule::excuses(&difference) {
+            return Err(format!("{at}: want {}, got {}", short(want), short(got)));
         }
+        self.departs = true;
+        Ok(())
     }
 }
 
@@ -182,26 +187,20 @@ fn image(want: Option<Pixels>, result: &ToolResult) -> Result<(), String> {
     if got == want { Ok(()) } else { Err(format!("image: want {want:?}, got {got:?}")) }
 }
 
-fn temp_file(want: Option<&TempFile>, place: &Place) -> Result<(), String> {
+/// The file with the full output that the call left behind.
+fn temp_file(place: &Place) -> Result<Option<TempFile>, String> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(&place.temp)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("pi-bash-")))
         .collect();
-    match (want, found.pop(), found.is_empty()) {
-        (None, None, _) => Ok(()),
-        (Some(want), Some(path), true) => {
-            let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
-            let mode = format!("{:04o}", std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777);
-            let got = (bytes.len() as u64, hash(&bytes), mode);
-            let wanted = (want.bytes, want.sha256.clone(), want.mode.clone());
-            if got == wanted { Ok(()) } else { Err(format!("full output: want {wanted:?}, got {got:?}")) }
-        }
-        (want, last, _) => {
-            let count = found.len() + usize::from(last.is_some());
-            Err(format!("full output: {count} files, want {}", usize::from(want.is_some())))
-        }
+    let Some(path) = found.pop() else { return Ok(None) };
+    if !found.is_empty() {
+        return Err(format!("tmpfile: {} too many", found.len()));
     }
+    let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
+    Ok(Some(TempFile { bytes: bytes.len() as u64, sha256: hash(&bytes), mode: format!("{mode:04o}") }))
 }
 
 fn file(after: &After, place: &Place) -> Result<(), String> {

@@ -21,7 +21,7 @@ use pi_toolbox::tool::{Tool, arguments};
 use pi_toolbox::tools::{self, bash, edit, find, grep, ls, read, write};
 
 /// How an option of the recordings is set here: its name, when it applies, the flag that stands for it.
-const OPTIONS: [(&str, &str, fn(&Value) -> Option<Vec<String>>); 4] = [
+const OPTIONS: [(&str, &str, ToFlags); 4] = [
     ("read", "autoResizeImages", |value| (*value == false).then(|| vec!["--no-resize".to_owned()])),
     ("bash", "commandPrefix", |value| Some(vec![format!("--prefix={}", value.as_str()?)])),
     ("bash", "shellPath", |value| Some(vec![format!("--shell={}", value.as_str()?)])),
@@ -29,6 +29,9 @@ const OPTIONS: [(&str, &str, fn(&Value) -> Option<Vec<String>>); 4] = [
         (*value == false).then(|| vec!["--hide-session".to_owned()])
     }),
 ];
+
+/// The flags for an option's value; none where the value is the default.
+type ToFlags = fn(&Value) -> Option<Vec<String>>;
 
 pub fn judge(case: &Case) -> Verdict {
     let place = Place::of(case);

@@ -39,6 +39,33 @@ fn vectors_tools() {
     assert!(failed == 0, "{text}");
 }
 
+#[test]
+fn vectors_that_differ_are_told_from_departures_and_stale_ones() {
+    let case = |name: &str, text: &str| -> Case {
+        serde_json::from_value(serde_json::json!({
+            "name": name, "tool": "write", "setup": [], "args": {"path": "a", "content": "x"},
+            "expect": {"content": [{"type": "text", "text": text}], "isError": false},
+            "files_after": [{"path": "a", "content": "x"}],
+        }))
+        .unwrap()
+    };
+    let right = "Successfully wrote to a";
+    let cases = [case("same", right), case("listed", "?"), case("wrong", "?"), case("stale", right)];
+    let listed = ["write/listed", "write/stale", "write/gone"];
+    let departures = listed.map(|name| (name.to_owned(), "a reason".to_owned())).into();
+    let report = judge(&cases, &departures);
+    assert_eq!(report.departures, 1);
+    let failures: Vec<_> = report.failures.iter().map(|(name, why)| (name.as_str(), why.as_str())).collect();
+    assert_eq!(
+        failures,
+        [
+            ("write/gone", "stale departure, no such case: a reason"),
+            ("write/stale", "stale departure, it matches: a reason"),
+            ("write/wrong", "content[0].text: want \"?\", got \"Successfully wrote to a\""),
+        ]
+    );
+}
+
 #[derive(Default)]
 struct Report {
     failures: BTreeMap<String, String>,
@@ -61,7 +88,7 @@ fn judge(cases: &[Case], departures: &BTreeMap<String, String>) -> Report {
                     let mut report = report.lock().unwrap();
                     match verdict {
                         Verdict::Same => drop(matched.lock().unwrap().insert(name)),
-                        Verdict::Departs(_) => report.departures += 1,
+                        Verdict::Departs => report.departures += 1,
                         Verdict::Differs(_) if departures.contains_key(&name) => report.departures += 1,
                         Verdict::Differs(difference) => drop(report.failures.insert(name, difference)),
                     }
