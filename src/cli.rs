@@ -1,11 +1,13 @@
 //! The command contract, once for every command: arguments, output, errors, exit status, signals.
 
+pub mod call;
 pub mod command;
 mod jobs;
 mod json_style;
 mod live;
 mod output;
 mod signal;
+mod stdin;
 mod terminal;
 
 use std::ffi::OsString;

@@ -170,6 +170,10 @@ impl Backend for Growing {
         self.0.canonicalize(path)
     }
 
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        self.0.read_link(path)
+    }
+
     fn open(&self, path: &Path) -> io::Result<Box<dyn Source>> {
         Ok(Box::new(GrowingFile(self.0.metadata(path)?)))
     }
