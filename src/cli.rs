@@ -4,6 +4,7 @@ pub mod command;
 mod jobs;
 mod json_style;
 mod output;
+pub mod pages;
 mod signal;
 mod terminal;
 
