@@ -7,7 +7,8 @@ pub mod overview;
 mod shape;
 pub mod text;
 
-use clap::Command;
+use clap::builder::StyledStr;
+use clap::{ArgAction, Command};
 
 use crate::cli::command;
 use crate::tool::{Declaration, Example, Tool};
@@ -62,11 +63,14 @@ impl Page {
         examples: &'static [Example],
         text: &'static Text,
     ) -> Self {
-        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-        let paragraphs = text.description.iter().map(|paragraph| (*paragraph).to_owned());
+        let words = |text: Option<&StyledStr>| text.map(ToString::to_string).unwrap_or_default();
+        let about = words(command.get_about());
+        let whole = words(command.get_long_about());
+        let is_news = |paragraph: &&str| !paragraph.is_empty() && paragraph.trim_end_matches('.') != about;
+        let paragraphs = whole.split("\n\n").filter(is_news);
         Self {
             about: in_mid_sentence(&about),
-            description: paragraphs.collect(),
+            description: paragraphs.chain(text.description.iter().copied()).map(str::to_owned).collect(),
             prints: prints.to_owned(),
             members: Vec::new(),
             exit_statuses: exit_statuses.to_vec(),
@@ -102,6 +106,8 @@ impl Page {
     pub fn usage(&self) -> String {
         let operands = self.command.get_positionals().map(|operand| {
             let name = operand.get_value_names().unwrap_or_default().join(" ");
+            let more = if matches!(operand.get_action(), ArgAction::Append) { " ..." } else { "" };
+            let name = format!("{name}{more}");
             if operand.is_required_set() { name } else { format!("[{name}]") }
         });
         [self.name().to_owned()].into_iter().chain(operands).collect::<Vec<_>>().join(" ")
