@@ -12,7 +12,7 @@ BUILT ?= target/release
 
 bin = $(DESTDIR)$(PREFIX)/bin
 share = $(DESTDIR)$(PREFIX)/share
-commands = $(basename $(notdir $(wildcard man/*.1)))
+commands = $(basename $(notdir $(wildcard src/bin/pi-*.rs)))
 
 build:
 	$(CARGO) build --release --locked --bins
