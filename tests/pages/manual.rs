@@ -171,8 +171,8 @@ fn option(out: &mut Mdoc, argument: &Arg) {
 
 fn output(out: &mut Mdoc, page: &Page) {
     out.section("OUTPUT");
-    out.prose("Without `-o`, one line of JSON per job:");
-    out.code(&page.prints);
+    out.prose("One line of JSON per job:");
+    out.shape(&page.prints);
     if !page.members.is_empty() {
         out.terms(page.members.iter().map(|(name, meaning)| (name.as_str(), meaning.as_str())));
     }
@@ -227,7 +227,8 @@ fn words_of(argument: &Arg, form: Form) -> Vec<String> {
     if takes_value(argument) {
         let value = argument.get_value_names().unwrap_or_default().iter().map(ToString::to_string);
         let value = value.collect::<Vec<_>>().join(" ");
-        let more = if matches!(argument.get_action(), ArgAction::Append) { " ..." } else { "" };
+        let repeats = matches!(argument.get_action(), ArgAction::Append) && !value.ends_with("...");
+        let more = if repeats { " ..." } else { "" };
         push(&["Ar", &format!("{value}{more}")]);
     }
     words

@@ -90,6 +90,11 @@ impl Mdoc {
         self.text.push_str(".Ed\n");
     }
 
+    /// A shape of JSON: typed text that may be broken between words.
+    pub(super) fn shape(&mut self, shape: &str) {
+        let _ = writeln!(self.text, ".Bd -ragged -offset indent\n\\fB{}\\fP\n.Ed", escaped(shape));
+    }
+
     /// References to other pages.
     pub(super) fn see_also(&mut self, pages: &[(&str, &str)]) {
         self.section("SEE ALSO");
@@ -142,6 +147,8 @@ fn escaped(text: &str) -> String {
             '`' => out.push_str("\\(ga"),
             '^' => out.push_str("\\(ha"),
             '~' => out.push_str("\\(ti"),
+            // Readable in every locale.
+            '…' => out.push_str("..."),
             letter if letter.is_ascii() => out.push(letter),
             letter => {
                 let _ = write!(out, "\\[u{:04X}]", u32::from(letter));
@@ -178,6 +185,7 @@ fn pages_text_means_itself() {
     page.section("DESCRIPTION");
     page.prose("A `--flag` it's ~/x. \\d stays. Then …\n'quoted'");
     page.macros(&["Op", "Fl", "o"]);
-    let expected = "A \\fB\\-\\-flag\\fP it\\(aqs \\(ti/x. \\ed stays.\nThen \\[u2026]\n\\(aqquoted\\(aq\n.Op Fl \"o\"\n";
+    let expected =
+        "A \\fB\\-\\-flag\\fP it\\(aqs \\(ti/x. \\ed stays.\nThen ...\n\\(aqquoted\\(aq\n.Op Fl \"o\"\n";
     assert!(page.finish().ends_with(expected));
 }

@@ -2,12 +2,16 @@
 
 use serde_json::{Map, Value};
 
+/// Choices are spelled out up to so many characters; a page describes longer ones in words.
+const LONGEST_CHOICE: usize = 40;
+
 /// The shape that `schema` describes.
 pub(super) fn of(schema: &Value) -> String {
     if let Some(branches) = branches(schema) {
+        let branches: Vec<_> = branches.iter().filter(|branch| !is_null(branch)).collect();
         let separator =
             if branches.iter().all(|branch| branch.get("const").is_some()) { "|" } else { " or " };
-        return branches.iter().map(of).collect::<Vec<_>>().join(separator);
+        return branches.into_iter().map(of).collect::<Vec<_>>().join(separator);
     }
     if let Some(only) = schema.get("const") {
         return only.to_string();
@@ -40,11 +44,13 @@ pub(super) fn members(schema: &Value) -> Vec<(String, String)> {
 fn of_member(name: &str, member: &Value, object: &Value) -> String {
     let mark = if is_required(object, name) { "" } else { "?" };
     let shape = of(member);
-    if shape.starts_with(['{', '[', '"']) {
-        format!("{name}{mark}: {shape}")
-    } else {
-        format!("{name}{mark}")
-    }
+    let is_structure = shape.starts_with(['{', '[']);
+    let is_short_choice = shape.starts_with('"') && shape.len() <= LONGEST_CHOICE;
+    if is_structure || is_short_choice { format!("{name}{mark}: {shape}") } else { format!("{name}{mark}") }
+}
+
+fn is_null(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|name| name == "null")
 }
 
 fn is_required(object: &Value, name: &str) -> bool {
@@ -74,11 +80,12 @@ mod tests {
                 "properties": {"name": {"type": "string"}, "size": {"type": "integer"}}}},
             "names": {"type": "array", "items": {"type": "string"}},
             "effect": {"oneOf": [{"const": "created"}, {"const": "updated"}]},
-            "sort": {"enum": ["up", "down"]},
+            "sort": {"anyOf": [{"enum": ["up", "down"]}, {"type": "null"}]},
+            "kind": {"enum": ["file", "dir", "symlink", "fifo", "socket", "device"]},
         }});
         assert_eq!(
             of(&schema),
-            r#"{path, entries: [{name, size?}, …], names?: […], effect?: "created"|"updated", sort?: "up"|"down"}"#
+            r#"{path, entries: [{name, size?}, …], names?: […], effect?: "created"|"updated", sort?: "up"|"down", kind?}"#
         );
         assert_eq!(members(&schema), [("path".to_owned(), "Where.".to_owned())]);
         let either = json!({"anyOf": [{"type": "string"}, {"type": "object", "properties": {"data": {}}}]});

@@ -19,12 +19,10 @@ pub struct Text {
 pub const READ: Text = Text {
     description: &[
         "Lines are counted from 1 and end at a line feed; a carriage return is content. Bytes that are not \
-         UTF-8 appear as U+FFFD. What is left out is said in a last line between brackets, with the offset \
-         to go on from.",
+         UTF-8 appear as U+FFFD.",
         "Memory use does not depend on the size of the file or of its lines. A regular file is read up to \
          the size it had when it was opened, so that a growing log has an end; a pipe or a device is read \
          until it ends or `--timeout` is over.",
-        "Images are recognised by content, not by name, and scaled down to what models take.",
     ],
     environment: &[],
     files: &[],
@@ -49,15 +47,13 @@ pub const WRITE: Text = Text {
 /// pi-edit.
 pub const EDIT: Text = Text {
     description: &[
-        "Every old text is looked up in the file as it was before the call and must name one place. All \
-         edits of a call apply, or none does.",
         "When a text is not found as it stands, it is looked up once more with those differences set aside \
          that models make: compatibility forms of characters, white space at the end of lines, and \
          typographic quotes, dashes and spaces. Only the lines that an edit touches are rewritten. All \
          other bytes stay: line endings, a byte order mark, and what is not UTF-8.",
         "In an edit, `line` picks the occurrence that starts on that line, and `all` replaces every \
-         occurrence. pi-grep(1) prints such edits with `--replace`; pipe them into `pi-edit --args -`, and \
-         with `--atomic` either all files change or none does.",
+         occurrence. Such edits are what pi-grep(1) prints with `--replace`; pipe them into \
+         `pi-edit --args -`, and with `--atomic` either all files change or none does.",
         "A file that changes while an edit is under way is matched anew, or refused with the code \
          `conflict`. What another program wrote is not overwritten unseen.",
     ],
@@ -69,8 +65,6 @@ pub const EDIT: Text = Text {
 /// pi-bash.
 pub const BASH: Text = Text {
     description: &[
-        "The command runs in a process group of its own, with nothing on standard input. Standard output \
-         and standard error are kept together, in the order in which they arrived.",
         "There is no timeout unless one is given. When it is over, or pi-bash is interrupted or killed, the \
          whole group is killed. The call ends soon after the shell does, even if a quiet child in the \
          background still holds its output open.",
@@ -94,8 +88,8 @@ pub const BASH: Text = Text {
 /// pi-ls.
 pub const LS: Text = Text {
     description: &[
-        "Names are sorted as a person would, without regard to case, hidden ones included. The text for a \
-         model marks directories with a slash.",
+        "The order is that of a dictionary, without regard to case. A link is listed as such, with its \
+         target; one that leads nowhere is listed, too.",
     ],
     environment: &[],
     files: &[],
@@ -106,10 +100,7 @@ pub const LS: Text = Text {
 pub const FIND: Text = Text {
     description: &[
         "A pattern without a slash is compared with the last part of a name, at any depth; one with a slash \
-         with the path from the search directory on. An all-lower-case pattern ignores case. Directories are \
-         found too and end in a slash.",
-        "`.gitignore`, `.ignore` and `.fdignore` are respected, and what lies inside `.git` is left out \
-         unless the search starts there. The order is always the same: that of the paths.",
+         with the path from the search directory on. An all-lower-case pattern ignores case.",
         "Finding nothing is no failure. For names that hold blanks or line breaks, `-0` feeds xargs(1).",
     ],
     environment: &[],
