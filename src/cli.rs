@@ -6,6 +6,7 @@ mod jobs;
 mod json_style;
 mod live;
 mod output;
+pub mod pages;
 mod signal;
 mod stdin;
 mod terminal;

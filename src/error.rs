@@ -6,11 +6,12 @@
 use std::io;
 
 use nix::errno::Errno;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// What went wrong, for programs. Closed and stable: a code is never renamed or reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Code {
