@@ -4,6 +4,7 @@ pub mod accumulator;
 pub mod arguments;
 pub mod declaration;
 pub mod format;
+pub mod listing;
 pub mod truncate;
 
 use schemars::JsonSchema;
@@ -112,6 +113,8 @@ pub struct Outcome<T: Tool + ?Sized> {
     pub raw_text: Option<Vec<u8>>,
     /// Documents that the command prints, one per line, in place of the structured content.
     pub documents: Option<Vec<Box<RawValue>>>,
+    /// Bytes that the command prints as they are, in place of all else, whatever the format.
+    pub verbatim: Option<Vec<u8>>,
     /// What could not be done without failing the whole job; for people, on stderr.
     pub warnings: Vec<String>,
 }
@@ -132,6 +135,7 @@ impl<T: Tool + ?Sized> Outcome<T> {
             status: 0,
             raw_text: None,
             documents: None,
+            verbatim: None,
             warnings: Vec::new(),
         }
     }

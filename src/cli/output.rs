@@ -89,6 +89,10 @@ impl Output {
         for warning in &outcome.warnings {
             self.message(warning);
         }
+        if let Some(bytes) = &outcome.verbatim {
+            self.stdout.write_all(bytes)?;
+            return self.stdout.flush();
+        }
         match (self.format, &outcome.documents) {
             (Format::Text, _) => self.text(&outcome.content, outcome.raw_text.as_deref()),
             (Format::Json, Some(documents)) => {
