@@ -50,6 +50,13 @@ impl Listing {
         self.ends_empty = line.is_empty() || line.ends_with(b"\n");
     }
 
+    /// Counts a line of so many bytes (as UTF-8) that comes too late to be seen.
+    pub fn count(&mut self, bytes: u64) {
+        self.bytes += bytes + u64::from(self.lines > 0);
+        self.lines += 1;
+        self.ends_empty = bytes == 0;
+    }
+
     /// As `default`, for lines that are known to come too late to be seen: they are only counted.
     pub fn unseen() -> Self {
         Self { kept_bytes: u64::MAX, ..Self::default() }
@@ -120,7 +127,7 @@ impl Listing {
 }
 
 /// The length of some bytes once what is not UTF-8 has been replaced.
-fn decoded_len(bytes: &[u8]) -> u64 {
+pub fn decoded_len(bytes: &[u8]) -> u64 {
     String::from_utf8_lossy(bytes).len() as u64
 }
 
