@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 ];
 
 /// The files that hold `unsafe` code, each place with its SAFETY comment.
-const UNSAFE: &[&str] = &["src/cli/signal.rs", "src/fs/process", "src/fs/replace"];
+const UNSAFE: &[&str] = &["src/cli/signal.rs", "src/fs/process"];
 
 #[test]
 fn only_the_commands_print() {
@@ -30,20 +30,25 @@ fn only_the_commands_print() {
 
 #[test]
 fn only_the_commands_exit() {
-    nowhere_but(&["src/cli", "src/bin"], r"\bprocess::(exit|abort)\b|\b_exit\(");
+    nowhere_but(&["src/cli", "src/bin"], r"\bprocess::(exit|abort)\b");
+    // A forked child must leave without the parent's exit handlers.
+    nowhere_but(&["src/fs/process"], r"\b_exit\(");
 }
 
 #[test]
 fn only_the_context_asks_for_the_environment() {
     nowhere_but(
         &["src/context.rs"],
-        r"\bstd::env\b|\benv::(var|args|current_dir|home_dir|temp_dir)|\benviron\b",
+        r"\benv::(var|args|current_|set_|remove_|home_dir|temp_dir)|\benviron\b",
     );
 }
 
 #[test]
 fn only_fs_process_starts_processes() {
-    nowhere_but(&["src/fs/process"], r"\bprocess::Command\b|\bfork\(|\bexecv[pe]*\(|\bposix_spawn");
+    nowhere_but(
+        &["src/fs/process"],
+        r"\bstd::process::(Command|\{[^}]*Command)|\bfork\(|\bexecv[pe]*\(|\bposix_spawn",
+    );
 }
 
 #[test]
@@ -54,6 +59,8 @@ fn only_fs_process_and_signals_kill() {
 #[test]
 fn unsafe_code_is_rare_and_says_why_it_is_sound() {
     let pattern = Regex::new(r"\bunsafe\s*(\{|fn\b|impl\b|extern\b)").unwrap();
+    // What a function asks of its caller stands where it is called; its own steps are blocks again.
+    let declares = Regex::new(r"\bunsafe fn\b").unwrap();
     let mut faults = Vec::new();
     for source in sources() {
         let lines: Vec<_> = source.text.lines().collect();
@@ -62,7 +69,9 @@ fn unsafe_code_is_rare_and_says_why_it_is_sound() {
             let comment = above.take_while(|line| !line.trim().is_empty()).take(8);
             if !source.is_under(UNSAFE) {
                 faults.push(format!("{}:{}: unsafe code here: {line}", source.name, number + 1));
-            } else if !comment.into_iter().any(|line| line.contains("// SAFETY: ")) {
+            } else if !declares.is_match(line)
+                && !comment.into_iter().any(|line| line.contains("// SAFETY: "))
+            {
                 faults.push(format!("{}:{}: no SAFETY comment: {line}", source.name, number + 1));
             }
         }
@@ -129,7 +138,8 @@ fn modules_have_names_that_say_something() {
 
 #[test]
 fn nothing_is_left_for_later() {
-    let later = Regex::new(r"\b(TODO|FIXME|XXX|HACK)\b|\b(todo|unimplemented)!|\(owner fills in\)").unwrap();
+    let later =
+        Regex::new(r"//.*\b(TODO|FIXME|XXX|HACK)\b|\b(todo|unimplemented)!|\(owner fills in\)").unwrap();
     let dead = Regex::new(r"allow\((dead_code|unused|clippy::all)").unwrap();
     let mut faults = Vec::new();
     for source in sources() {
