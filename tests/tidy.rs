@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -109,13 +110,13 @@ fn arrows_between_layers_point_down() {
 
 #[test]
 fn every_file_says_what_it_owns() {
-    let silent: Vec<_> = sources().into_iter().filter(|source| !source.text.starts_with("//! ")).collect();
+    let silent: Vec<_> = sources().iter().filter(|source| !source.text.starts_with("//! ")).collect();
     assert!(silent.is_empty(), "no `//!` head: {:?}", names(&silent));
 }
 
 #[test]
 fn a_command_is_named_in_its_first_line() {
-    for source in sources().into_iter().filter(|source| source.layer() == "bin") {
+    for source in sources().iter().filter(|source| source.layer() == "bin") {
         let name = Path::new(&source.name).file_stem().unwrap().to_str().unwrap().to_owned();
         assert!(source.text.starts_with(&format!("//! {name}: ")), "{} does not name itself", source.name);
     }
@@ -193,7 +194,7 @@ impl Source {
 fn nowhere_but(places: &[&str], pattern: &str) {
     let pattern = Regex::new(pattern).unwrap();
     let mut faults = Vec::new();
-    for source in sources().into_iter().filter(|source| !source.is_under(places)) {
+    for source in sources().iter().filter(|source| !source.is_under(places)) {
         for (number, line) in source.code.lines().enumerate().filter(|(_, line)| pattern.is_match(line)) {
             faults.push(format!("{}:{}: {}", source.name, number + 1, line.trim()));
         }
@@ -202,7 +203,12 @@ fn nowhere_but(places: &[&str], pattern: &str) {
 }
 
 /// All sources but the files that hold nothing but unit tests.
-fn sources() -> Vec<Source> {
+fn sources() -> &'static [Source] {
+    static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(read_sources);
+    &SOURCES
+}
+
+fn read_sources() -> Vec<Source> {
     let mut files = Vec::new();
     collect(&root().join("src"), &mut files);
     files.retain(|file| !file.ends_with("tests.rs"));
@@ -244,7 +250,7 @@ fn committed() -> Vec<String> {
     names.split_terminator('\0').map(str::to_owned).collect()
 }
 
-fn names(sources: &[Source]) -> Vec<&str> {
+fn names<'a>(sources: &[&'a Source]) -> Vec<&'a str> {
     sources.iter().map(|source| source.name.as_str()).collect()
 }
 
