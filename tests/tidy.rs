@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -21,7 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 ];
 
 /// The files that hold `unsafe` code, each place with its SAFETY comment.
-const UNSAFE: &[&str] = &["src/cli/signal.rs", "src/fs/process", "src/fs/replace"];
+const UNSAFE: &[&str] = &["src/cli/signal.rs", "src/fs/process"];
 
 #[test]
 fn only_the_commands_print() {
@@ -30,20 +31,25 @@ fn only_the_commands_print() {
 
 #[test]
 fn only_the_commands_exit() {
-    nowhere_but(&["src/cli", "src/bin"], r"\bprocess::(exit|abort)\b|\b_exit\(");
+    nowhere_but(&["src/cli", "src/bin"], r"\bprocess::(exit|abort)\b");
+    // A forked child must leave without the parent's exit handlers.
+    nowhere_but(&["src/fs/process"], r"\b_exit\(");
 }
 
 #[test]
 fn only_the_context_asks_for_the_environment() {
     nowhere_but(
         &["src/context.rs"],
-        r"\bstd::env\b|\benv::(var|args|current_dir|home_dir|temp_dir)|\benviron\b",
+        r"\benv::(var|args|current_|set_|remove_|home_dir|temp_dir)|\benviron\b",
     );
 }
 
 #[test]
 fn only_fs_process_starts_processes() {
-    nowhere_but(&["src/fs/process"], r"\bprocess::Command\b|\bfork\(|\bexecv[pe]*\(|\bposix_spawn");
+    nowhere_but(
+        &["src/fs/process"],
+        r"\bstd::process::(Command|\{[^}]*Command)|\bfork\(|\bexecv[pe]*\(|\bposix_spawn",
+    );
 }
 
 #[test]
@@ -54,6 +60,8 @@ fn only_fs_process_and_signals_kill() {
 #[test]
 fn unsafe_code_is_rare_and_says_why_it_is_sound() {
     let pattern = Regex::new(r"\bunsafe\s*(\{|fn\b|impl\b|extern\b)").unwrap();
+    // What a function asks of its caller stands where it is called; its own steps are blocks again.
+    let declares = Regex::new(r"\bunsafe fn\b").unwrap();
     let mut faults = Vec::new();
     for source in sources() {
         let lines: Vec<_> = source.text.lines().collect();
@@ -62,7 +70,9 @@ fn unsafe_code_is_rare_and_says_why_it_is_sound() {
             let comment = above.take_while(|line| !line.trim().is_empty()).take(8);
             if !source.is_under(UNSAFE) {
                 faults.push(format!("{}:{}: unsafe code here: {line}", source.name, number + 1));
-            } else if !comment.into_iter().any(|line| line.contains("// SAFETY: ")) {
+            } else if !declares.is_match(line)
+                && !comment.into_iter().any(|line| line.contains("// SAFETY: "))
+            {
                 faults.push(format!("{}:{}: no SAFETY comment: {line}", source.name, number + 1));
             }
         }
@@ -100,13 +110,13 @@ fn arrows_between_layers_point_down() {
 
 #[test]
 fn every_file_says_what_it_owns() {
-    let silent: Vec<_> = sources().into_iter().filter(|source| !source.text.starts_with("//! ")).collect();
+    let silent: Vec<_> = sources().iter().filter(|source| !source.text.starts_with("//! ")).collect();
     assert!(silent.is_empty(), "no `//!` head: {:?}", names(&silent));
 }
 
 #[test]
 fn a_command_is_named_in_its_first_line() {
-    for source in sources().into_iter().filter(|source| source.layer() == "bin") {
+    for source in sources().iter().filter(|source| source.layer() == "bin") {
         let name = Path::new(&source.name).file_stem().unwrap().to_str().unwrap().to_owned();
         assert!(source.text.starts_with(&format!("//! {name}: ")), "{} does not name itself", source.name);
     }
@@ -129,7 +139,8 @@ fn modules_have_names_that_say_something() {
 
 #[test]
 fn nothing_is_left_for_later() {
-    let later = Regex::new(r"\b(TODO|FIXME|XXX|HACK)\b|\b(todo|unimplemented)!|\(owner fills in\)").unwrap();
+    let later =
+        Regex::new(r"//.*\b(TODO|FIXME|XXX|HACK)\b|\b(todo|unimplemented)!|\(owner fills in\)").unwrap();
     let dead = Regex::new(r"allow\((dead_code|unused|clippy::all)").unwrap();
     let mut faults = Vec::new();
     for source in sources() {
@@ -183,7 +194,7 @@ impl Source {
 fn nowhere_but(places: &[&str], pattern: &str) {
     let pattern = Regex::new(pattern).unwrap();
     let mut faults = Vec::new();
-    for source in sources().into_iter().filter(|source| !source.is_under(places)) {
+    for source in sources().iter().filter(|source| !source.is_under(places)) {
         for (number, line) in source.code.lines().enumerate().filter(|(_, line)| pattern.is_match(line)) {
             faults.push(format!("{}:{}: {}", source.name, number + 1, line.trim()));
         }
@@ -192,7 +203,12 @@ fn nowhere_but(places: &[&str], pattern: &str) {
 }
 
 /// All sources but the files that hold nothing but unit tests.
-fn sources() -> Vec<Source> {
+fn sources() -> &'static [Source] {
+    static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(read_sources);
+    &SOURCES
+}
+
+fn read_sources() -> Vec<Source> {
     let mut files = Vec::new();
     collect(&root().join("src"), &mut files);
     files.retain(|file| !file.ends_with("tests.rs"));
@@ -234,7 +250,7 @@ fn committed() -> Vec<String> {
     names.split_terminator('\0').map(str::to_owned).collect()
 }
 
-fn names(sources: &[Source]) -> Vec<&str> {
+fn names<'a>(sources: &[&'a Source]) -> Vec<&'a str> {
     sources.iter().map(|source| source.name.as_str()).collect()
 }
 

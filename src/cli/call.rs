@@ -22,6 +22,7 @@ use crate::tools::declare;
 
 const NAME: &str = "pi-call";
 const BAD_MESSAGE: u8 = 2;
+const UNWRITTEN: u8 = 1;
 
 /// The exit statuses of pi-call and their meaning.
 pub const EXIT_STATUS: &[(&str, &str)] = &[
@@ -89,7 +90,7 @@ pub fn run() -> ExitCode {
         Err(error) => return Stop(error, words).report(NAME, BAD_MESSAGE, &context.environment),
     };
     let mut output = Output::new(NAME.to_owned(), Format::Json, line.color, &context.environment);
-    let status = line.answer(&context, &mut output).unwrap_or_else(|error| output.lost(&error));
+    let status = line.answer(&context, &mut output).unwrap_or_else(|error| output.lost(&error, UNWRITTEN));
     signal::finish(&context.cancel);
     ExitCode::from(status)
 }

@@ -160,13 +160,13 @@ impl Output {
     }
 
     /// The answer could not be written: says so unless the reader simply left. The exit status.
-    pub(super) fn lost(&mut self, error: &io::Error) -> u8 {
+    pub(super) fn lost(&mut self, error: &io::Error, failure_status: u8) -> u8 {
         const KILLED_BY_SIGPIPE: u8 = 141;
         if error.kind() == io::ErrorKind::BrokenPipe {
             return KILLED_BY_SIGPIPE;
         }
         self.message(&format!("{}, write to standard output", describe(error)));
-        1
+        failure_status
     }
 
     fn text(&mut self, content: &[Content], raw: Option<&[u8]>) -> io::Result<()> {
