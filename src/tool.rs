@@ -3,6 +3,7 @@
 pub mod accumulator;
 pub mod arguments;
 pub mod declaration;
+pub mod format;
 pub mod listing;
 pub mod truncate;
 
@@ -181,16 +182,25 @@ impl<T: Tool + ?Sized> Outcome<T> {
 /// Calls a tool with arguments as a model sent them: repair, validation, coercion, the job. Never
 /// panics and never fails: what goes wrong is an error result.
 pub fn call<T: Tool>(arguments: Value, options: &T::Options, context: &Context) -> ToolResult {
-    let outcome = arguments::read::<T>(arguments)
-        .map_err(Error::from)
-        .and_then(|input| context.cancel.check().and_then(|()| T::run(input, options, context)));
-    match outcome {
-        Ok(outcome) => ToolResult {
+    match arguments::read::<T>(arguments) {
+        Ok(input) => answer::<T>(input, options, context),
+        Err(invalid) => ToolResult::failure(&invalid.into()),
+    }
+}
+
+/// Does the job of a call whose arguments fit; what goes wrong is an error result.
+pub fn answer<T: Tool>(input: T::Input, options: &T::Options, context: &Context) -> ToolResult {
+    let outcome = context.cancel.check().and_then(|()| T::run(input, options, context));
+    outcome.map_or_else(|error| ToolResult::failure(&error), ToolResult::from)
+}
+
+impl<T: Tool> From<Outcome<T>> for ToolResult {
+    fn from(outcome: Outcome<T>) -> Self {
+        Self {
             content: outcome.content,
             details: outcome.details.and_then(|details| serde_json::to_value(details).ok()),
             structured_content: serde_json::to_value(&outcome.structured).ok(),
             is_error: outcome.is_error,
-        },
-        Err(error) => ToolResult::failure(&error),
+        }
     }
 }

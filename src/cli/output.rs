@@ -124,7 +124,7 @@ impl Output {
         match (self.format, &outcome.documents) {
             (Format::Text, _) => self.text(&outcome.content, outcome.raw_text.as_deref()),
             (Format::Json, Some(documents)) => {
-                documents.iter().try_for_each(|document: &Box<RawValue>| self.value(document))
+                documents.iter().try_for_each(|document| self.value::<RawValue>(document))
             }
             (Format::Json, None) => self.value(&outcome.structured),
             (Format::Result, _) => self.value(&Whole {

@@ -49,7 +49,7 @@ pub trait Backend: Send + Sync {
     ) -> Result<(), replace::Error>;
 
     /// Runs a command to its end, its timeout or its cancellation, handing output on as it comes.
-    fn run(&self, command: &Command, output: &mut Output<'_>, cancel: &Cancel) -> Result<Ended, StartError>;
+    fn run(&self, command: &Command, output: &mut dyn Output, cancel: &Cancel) -> Result<Ended, StartError>;
 }
 
 /// An open file.

@@ -78,7 +78,7 @@ impl Backend for Local {
         replace::replace(path, content, expected, cancel)
     }
 
-    fn run(&self, command: &Command, output: &mut Output<'_>, cancel: &Cancel) -> Result<Ended, StartError> {
+    fn run(&self, command: &Command, output: &mut dyn Output, cancel: &Cancel) -> Result<Ended, StartError> {
         process::run(command, output, cancel)
     }
 }
