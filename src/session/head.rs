@@ -1,0 +1,302 @@
+//! The few members of an entry that make the tree, picked out of its line in one pass.
+
+use super::key::{self, Key, Keys};
+use super::scan::{self, Kind, Sink};
+use super::script_text;
+
+/// The entry types of pi, and the two cases for what is none of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum EntryType {
+    /// A message.
+    Message,
+    /// The model changed.
+    ModelChange,
+    /// The thinking level changed.
+    ThinkingLevelChange,
+    /// Tokens spent outside of messages.
+    Usage,
+    /// A summary in place of older history.
+    Compaction,
+    /// A summary of a branch that was left.
+    BranchSummary,
+    /// State of an extension, never sent to a model.
+    Custom,
+    /// A message of an extension.
+    CustomMessage,
+    /// Hides or replaces what an older entry contributes.
+    ContextEdit,
+    /// A bookmark on another entry.
+    Label,
+    /// The display name.
+    SessionInfo,
+    /// A header; no part of the tree.
+    Session,
+    /// A type this version does not know.
+    Unknown,
+    /// No type, or one that is no string.
+    Untyped,
+}
+
+const TYPES: [(&str, EntryType); 12] = [
+    ("message", EntryType::Message),
+    ("model_change", EntryType::ModelChange),
+    ("thinking_level_change", EntryType::ThinkingLevelChange),
+    ("usage", EntryType::Usage),
+    ("compaction", EntryType::Compaction),
+    ("branch_summary", EntryType::BranchSummary),
+    ("custom", EntryType::Custom),
+    ("custom_message", EntryType::CustomMessage),
+    ("context_edit", EntryType::ContextEdit),
+    ("label", EntryType::Label),
+    ("session_info", EntryType::SessionInfo),
+    ("session", EntryType::Session),
+];
+
+impl EntryType {
+    fn named(name: &[u8]) -> Self {
+        TYPES.iter().find(|(known, _)| known.as_bytes() == name).map_or(Self::Unknown, |(_, kind)| *kind)
+    }
+}
+
+/// The roles of messages, and the two cases for what is none of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[repr(u8)]
+pub enum Role {
+    /// Instructions and tools for the model.
+    System,
+    /// The user.
+    User,
+    /// The model.
+    Assistant,
+    /// The result of a tool call.
+    ToolResult,
+    /// A shell command of the user.
+    BashExecution,
+    /// A message of an extension.
+    Custom,
+    /// Made from a branch summary entry, never stored.
+    BranchSummary,
+    /// Made from a compaction entry, never stored.
+    CompactionSummary,
+    /// A role this version does not know.
+    Unknown,
+    /// No message, or one without a role.
+    None,
+}
+
+const ROLES: [(&str, Role); 8] = [
+    ("system", Role::System),
+    ("user", Role::User),
+    ("assistant", Role::Assistant),
+    ("toolResult", Role::ToolResult),
+    ("bashExecution", Role::BashExecution),
+    ("custom", Role::Custom),
+    ("branchSummary", Role::BranchSummary),
+    ("compactionSummary", Role::CompactionSummary),
+];
+
+impl Role {
+    /// The role of that name.
+    pub fn named(name: &[u8]) -> Self {
+        ROLES.iter().find(|(known, _)| known.as_bytes() == name).map_or(Self::Unknown, |(_, role)| *role)
+    }
+
+    /// The name of a known role.
+    pub fn name(self) -> Option<&'static str> {
+        ROLES.iter().find(|(_, role)| *role == self).map(|(name, _)| *name)
+    }
+}
+
+/// Where a member's value lies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    kind: Kind,
+    start: usize,
+    end: usize,
+    plain: bool,
+}
+
+impl Place {
+    fn raw(self, line: &[u8]) -> &[u8] {
+        &line[self.start..self.end]
+    }
+
+    pub(super) fn key(self, line: &[u8], keys: &mut Keys, unique: u64) -> Option<Key> {
+        keys.value(self.kind, self.raw(line), self.plain, unique)
+    }
+}
+
+/// The members that make the tree.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub(super) root: Kind,
+    pub(super) entry_type: EntryType,
+    pub(super) role: Role,
+    pub(super) id: Option<Place>,
+    pub(super) parent: Option<Place>,
+    root_span: (usize, usize),
+    is_truthy: bool,
+}
+
+impl Head {
+    /// Reads the first value of a line; also gives where it ends. The error is the offset of what cannot
+    /// be there.
+    pub(super) fn scan(line: &[u8]) -> Result<(Self, usize), usize> {
+        let mut picker = Picker {
+            line,
+            depth: 0,
+            member: Member::Other,
+            in_message: false,
+            head: Self {
+                root: Kind::Null,
+                entry_type: EntryType::Untyped,
+                role: Role::None,
+                id: None,
+                parent: None,
+                root_span: (0, 0),
+                is_truthy: true,
+            },
+        };
+        let end = scan::walk(line, &mut picker)?;
+        let mut head = picker.head;
+        head.is_truthy = match head.root {
+            Kind::Null | Kind::False => false,
+            Kind::Number => script_text::number(&line[head.root_span.0..head.root_span.1]) != 0.0,
+            Kind::String => head.root_span.1 - head.root_span.0 > 2,
+            _ => true,
+        };
+        Ok((head, end))
+    }
+
+    /// Reads a line that is one value and nothing else.
+    pub(super) fn scan_line(line: &[u8]) -> Result<Self, usize> {
+        let (head, end) = Self::scan(line)?;
+        let at = scan::skip_blanks(line, end);
+        if at < line.len() { Err(at) } else { Ok(head) }
+    }
+
+    /// Whether pi keeps the value: JavaScript takes it for true.
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_truthy
+    }
+
+    pub(super) fn looks_like_an_entry(&self) -> bool {
+        // A tool call inside a message has a type and an id, too.
+        let hangs_somewhere = self.parent.is_some() || self.entry_type == EntryType::Session;
+        self.entry_type != EntryType::Untyped && self.has_text_id() && hangs_somewhere
+    }
+
+    pub(super) fn has_text_id(&self) -> bool {
+        self.id.is_some_and(|id| id.kind == Kind::String)
+    }
+
+    pub(super) fn keys(&self, line: &[u8], keys: &mut Keys, unique: u64) -> Option<(Key, Key)> {
+        let mut key = |place: Option<Place>, unique| {
+            place.map_or(Some(key::UNDEFINED), |place| place.key(line, keys, unique))
+        };
+        Some((key(self.id, unique * 2)?, key(self.parent, unique * 2 + 1)?))
+    }
+}
+
+/// Which member's value comes next.
+#[derive(Clone, Copy, PartialEq)]
+enum Member {
+    Type,
+    Id,
+    Parent,
+    Message,
+    Role,
+    Other,
+}
+
+struct Picker<'l> {
+    line: &'l [u8],
+    depth: usize,
+    member: Member,
+    /// Inside the object that is the value of `message`.
+    in_message: bool,
+    head: Head,
+}
+
+impl Picker<'_> {
+    fn value(&mut self, kind: Kind, start: usize, end: usize, plain: bool) {
+        let place = Place { kind, start, end, plain };
+        let inside = || script_text::decode(&self.line[start + 1..end - 1], plain);
+        match std::mem::replace(&mut self.member, Member::Other) {
+            Member::Type if self.depth == 1 => {
+                self.head.entry_type = match kind {
+                    Kind::String => EntryType::named(inside().as_bytes()),
+                    _ => EntryType::Untyped,
+                };
+            }
+            Member::Id if self.depth == 1 => self.head.id = Some(place),
+            Member::Parent if self.depth == 1 => self.head.parent = Some(place),
+            Member::Message if self.depth == 1 => self.head.role = Role::None,
+            Member::Role if self.depth == 2 => {
+                self.head.role = match kind {
+                    Kind::String => Role::named(inside().as_bytes()),
+                    _ => Role::None,
+                };
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Sink for Picker<'_> {
+    fn open(&mut self, kind: Kind, at: usize) {
+        if self.depth == 0 {
+            self.head.root = kind;
+        }
+        let is_message = self.depth == 1 && self.member == Member::Message && kind == Kind::Object;
+        // The end of an array or object matters to nobody who asks for an id or a type.
+        self.value(kind, at, at, true);
+        self.in_message |= is_message;
+        self.depth += 1;
+    }
+
+    fn close(&mut self, _end: usize) {
+        self.depth -= 1;
+        self.in_message &= self.depth > 1;
+    }
+
+    fn key(&mut self, start: usize, end: usize, plain: bool) {
+        if self.depth > 2 || (self.depth == 2 && !self.in_message) {
+            return;
+        }
+        let name = script_text::decode(&self.line[start + 1..end - 1], plain);
+        self.member = match (self.depth, name.as_bytes()) {
+            (1, b"type") => Member::Type,
+            (1, b"id") => Member::Id,
+            (1, b"parentId") => Member::Parent,
+            (1, b"message") => Member::Message,
+            (2, b"role") => Member::Role,
+            _ => Member::Other,
+        };
+    }
+
+    fn scalar(&mut self, kind: Kind, start: usize, end: usize, plain: bool) {
+        if self.depth == 0 {
+            self.head.root = kind;
+            self.head.root_span = (start, end);
+        }
+        self.value(kind, start, end, plain);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_duplicate_members_counts_and_nested_ones_do_not() {
+        let line = br#"{"data":{"id":"no","role":"user"},"typ\u0065":"label","message":{"role":"user","x":[{"role":"system"}],"r":{"role":"custom"}},"type":"message","id":7,"id":"yes","parentId":null}"#;
+        let head = Head::scan_line(line).unwrap();
+        assert_eq!((head.entry_type, head.role), (EntryType::Message, Role::User));
+        assert_eq!(head.id.unwrap().raw(line), b"\"yes\"");
+        assert_eq!(Head::scan_line(br#"{"message":{"role":"user"},"message":[]}"#).unwrap().role, Role::None);
+    }
+}
