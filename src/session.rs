@@ -4,13 +4,20 @@
 //! only copied is copied as it was. Appending costs the same however long the file is, and any number
 //! of processes may do it at once.
 
+mod append;
+pub mod branch;
+pub mod checkpoint;
 pub mod diagnostic;
+pub mod draft;
 pub mod entry;
 pub mod error;
 pub mod head;
 pub mod header;
+pub mod id;
 pub mod key;
 mod line;
+pub mod list;
+pub mod live;
 pub mod load;
 mod migrate;
 pub mod model_messages;
@@ -21,13 +28,20 @@ pub mod script_date;
 pub mod script_json;
 pub mod script_text;
 mod splice;
+pub mod stats;
+pub mod storage;
 mod store;
 pub mod tree;
 
+pub use branch::{Fork, ForkPoint, Navigation, Position, fork_from};
 pub use diagnostic::{Diagnostic, Reason};
+pub use draft::{Compaction, Draft, Summary};
 pub use entry::Entry;
 pub use error::Error;
 pub use head::{EntryType, Role};
 pub use header::Header;
+pub use id::Ids;
+pub use list::Info;
+pub use live::{Appended, Options, Session};
 pub use load::{Loaded, load};
 pub use tree::{Index, Label, Leaf, Tree};

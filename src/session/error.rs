@@ -48,18 +48,21 @@ pub enum Error {
     #[error("Invalid entry ID for forking")]
     NotForkable,
     /// A fork of a session that was never written.
-    #[error("This session has no file yet; fork it after its first message")]
+    #[error("This session has not been saved yet. Send a message before cloning or forking it.")]
     NotSaved,
     /// What should be appended is no entry.
     #[error("{0}")]
     BadEntry(String),
     /// A session id with characters that cannot be in a file name.
     #[error(
-        "Session id must be made of letters, digits, '.', '_' and '-', and begin and end with a letter or digit: {id}"
+        "Session id must be non-empty, contain only alphanumeric characters, '-', '_', and '.', and start and end with an alphanumeric character"
     )]
-    BadId {
-        /// The id.
-        id: String,
+    BadId,
+    /// A fork of a file that is no session.
+    #[error("Cannot fork: source session file is empty or invalid: {}", .path.display())]
+    BadSource {
+        /// The file.
+        path: PathBuf,
     },
     /// The file was replaced by something else while the session was open.
     #[error("{} is no longer the session that was opened", .path.display())]
@@ -123,9 +126,10 @@ impl Fault for Error {
             Self::Aborted => Code::Aborted,
             Self::NoEntry { .. } | Self::NoSession { .. } => Code::NotFound,
             Self::Ambiguous { .. } => Code::NotUnique,
-            Self::NotASession { .. } | Self::HeaderTooFar { .. } | Self::TooLarge { .. } => {
-                Code::UnsupportedFile
-            }
+            Self::NotASession { .. }
+            | Self::BadSource { .. }
+            | Self::HeaderTooFar { .. }
+            | Self::TooLarge { .. } => Code::UnsupportedFile,
             Self::Replaced { .. } => Code::Conflict,
             _ => Code::InvalidArguments,
         }

@@ -82,6 +82,12 @@ impl Header {
         }
     }
 
+    /// Whether the time is stored as a text, as it should be.
+    pub(super) fn is_time_a_text(&self) -> bool {
+        let time = |document: Document<'_>| document.root().get("timestamp").map(|time| time.kind());
+        Document::parse(&self.raw[..]).ok().and_then(time) == Some(Kind::String)
+    }
+
     /// When the session began, in milliseconds since 1970; NaN when it does not say.
     pub fn time(&self) -> f64 {
         Document::parse(&self.raw[..])

@@ -82,6 +82,24 @@ impl Keys {
         self.tagged(key).strip_prefix(b"s").map(|text| Text::from(text.to_vec()))
     }
 
+    /// An id as JSON text; `None` for one that is missing, or that no entry can refer to.
+    pub(super) fn json_of(&self, key: Key) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        match self.tagged(key) {
+            [b's', text @ ..] => script_text::write(&Text::from(text.to_vec()), &mut out),
+            [b'n', bits @ ..] => {
+                let bits = u64::from_le_bytes(bits.try_into().ok()?);
+                script_text::write_number(f64::from_bits(bits), &mut out);
+            }
+            b"0" => out.extend_from_slice(b"null"),
+            b"f" => out.extend_from_slice(b"false"),
+            b"t" => out.extend_from_slice(b"true"),
+            b"z" => out.push(b'0'),
+            _ => return None,
+        }
+        Some(out)
+    }
+
     fn tagged(&self, key: Key) -> &[u8] {
         let key = key as usize;
         let start = if key == 0 { 0 } else { self.ends[key - 1] as usize };

@@ -8,11 +8,20 @@ use super::head::Head;
 /// How much is read at once.
 const BLOCK: usize = 1024 * 1024;
 
-/// Hands every line (without its LF) and its offset to `visit`, in order, until that says to stop.
+/// One line of a file, without its LF.
+pub(super) struct Line<'b> {
+    /// Where it begins.
+    pub(super) offset: u64,
+    pub(super) text: &'b [u8],
+    /// Whether an LF ends it.
+    pub(super) is_whole: bool,
+}
+
+/// Hands every line to `visit`, in order, until that says to stop.
 /// Memory holds one block or the longest line, whichever is more.
 pub(super) fn each(
     source: &mut dyn Read,
-    visit: &mut dyn FnMut(u64, &[u8]) -> ControlFlow<()>,
+    visit: &mut dyn FnMut(Line<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let mut buffer = vec![0; BLOCK];
     let mut offset = 0;
@@ -30,7 +39,7 @@ pub(super) fn each(
         };
         if count == 0 {
             if filled > 0 {
-                let _ = visit(offset, &buffer[..filled]);
+                let _ = visit(Line { offset, text: &buffer[..filled], is_whole: false });
             }
             return Ok(());
         }
@@ -38,7 +47,7 @@ pub(super) fn each(
         let mut start = 0;
         while let Some(length) = memchr::memchr(b'\n', &buffer[searched..filled]) {
             let end = searched + length;
-            if visit(offset, &buffer[start..end]).is_break() {
+            if visit(Line { offset, text: &buffer[start..end], is_whole: true }).is_break() {
                 return Ok(());
             }
             offset += (end + 1 - start) as u64;
@@ -56,7 +65,7 @@ pub(super) fn each(
 /// A line that does not begin as an entry does is no torn write, and nothing is guessed.
 pub(super) fn glued(line: &[u8]) -> Vec<(Range<usize>, Head)> {
     let mut found = Vec::new();
-    if !line.trim_ascii_start().starts_with(b"{") && !line.starts_with(b"\0") {
+    if line.get(super::scan::skip_blanks(line, 0)) != Some(&b'{') && !line.starts_with(b"\0") {
         return found;
     }
     let mut at = 0;
@@ -102,8 +111,8 @@ mod tests {
             }
         }
         let mut found = Vec::new();
-        each(&mut Slow(text, step), &mut |offset, line| {
-            found.push((offset, line.to_vec()));
+        each(&mut Slow(text, step), &mut |line| {
+            found.push((line.offset, line.text.to_vec()));
             ControlFlow::Continue(())
         })
         .unwrap();

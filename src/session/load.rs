@@ -8,7 +8,7 @@ use super::diagnostic::{Diagnostic, Reason};
 use super::error::Error;
 use super::head::{EntryType, Head};
 use super::header::{Header, VERSION};
-use super::line;
+use super::line::{self, Line};
 use super::migrate;
 use super::scan::Kind;
 use super::script_text;
@@ -88,10 +88,10 @@ pub fn each_value(
     visit: &mut dyn FnMut(u64, &[u8]),
 ) -> io::Result<()> {
     let mut number = 0;
-    line::each(source, &mut |offset, line| {
+    line::each(source, &mut |line| {
         number += 1;
         let mut found = Vec::new();
-        pieces(number, offset, line, diagnostics, &mut found);
+        pieces(number, line.offset, line.text, diagnostics, &mut found);
         found.into_iter().for_each(|piece| visit(number, piece.text));
         ControlFlow::Continue(())
     })
@@ -176,13 +176,12 @@ impl<'p> Builder<'p> {
 
     fn read(&mut self, source: &mut dyn Read, context: &Context) -> Result<(), Error> {
         let mut result = Ok(());
-        line::each(source, &mut |offset, line| {
+        line::each(source, &mut |line| {
             self.number += 1;
-            self.end = offset + line.len() as u64 + 1;
-            if self.number % 4096 == 0 && context.cancel.is_cancelled() {
+            if self.number.is_multiple_of(4096) && context.cancel.is_cancelled() {
                 result = Err(Error::Aborted);
             } else {
-                result = self.line(offset, line);
+                result = self.line(&line);
             }
             if result.is_err() || self.old { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
@@ -190,9 +189,12 @@ impl<'p> Builder<'p> {
         result
     }
 
-    fn line(&mut self, offset: u64, line: &[u8]) -> Result<(), Error> {
+    fn line(&mut self, line: &Line<'_>) -> Result<(), Error> {
         let mut found = Vec::new();
-        pieces(self.number, offset, line, &mut self.diagnostics, &mut found);
+        pieces(self.number, line.offset, line.text, &mut self.diagnostics, &mut found);
+        // What its writer has not finished yet is read again later.
+        let is_read = line.is_whole || !found.is_empty();
+        self.end = line.offset + if is_read { line.text.len() as u64 + u64::from(line.is_whole) } else { 0 };
         found.into_iter().try_for_each(|piece| self.piece(&piece))
     }
 

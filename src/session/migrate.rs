@@ -4,8 +4,10 @@
 //! version 1 are the entries' numbers, so that every reader sees the same ones.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 
+use super::append::Writer;
 use super::diagnostic::{Diagnostic, Reason};
 use super::error::Error;
 use super::head::{EntryType, Head, Role};
@@ -18,6 +20,7 @@ use super::splice::Splice;
 use super::store::Store;
 use super::tree::Tree;
 use crate::context::Context;
+use crate::fs;
 
 /// A migrated file: its lines, the header first.
 pub(super) struct Migrated {
@@ -45,16 +48,59 @@ pub(super) fn load(bytes: &[u8], path: &Path, _context: &Context) -> Result<Load
     Ok(Loaded { header, tree, diagnostics, end: bytes.len() as u64, is_migrated: true })
 }
 
+/// Rewrites the session in `path` as version 3 while nobody appends. The old file stays as `<path>.bak`,
+/// unless there is one already.
+pub(super) fn on_disk(path: &Path, context: &Context) -> Result<(), Error> {
+    let _editors = context.backend.lock(path, &context.cancel).map_err(|error| match error {
+        fs::lock::Error::Aborted => Error::Aborted,
+        fs::lock::Error::Io { path, source } => Error::Io { step: "lock", path, source },
+    })?;
+    let mut writer = Writer::open(path)?;
+    let (mut locked, _) = writer.lock(&context.cancel)?;
+    let bytes = locked.read_from(0)?;
+    let is_old = bytes
+        .split(|byte| *byte == b'\n')
+        .find_map(Header::parse)
+        .is_some_and(|header| header.version() < f64::from(VERSION));
+    if !is_old {
+        // Another process was first.
+        return Ok(());
+    }
+    let mut lines = migrate(&bytes, path)?.lines.join(&b"\n"[..]);
+    lines.push(b'\n');
+    keep_old(path, &bytes)?;
+    context.backend.replace(path, &[&lines], None, &context.cancel).map_err(|error| match error {
+        fs::replace::Error::Aborted => Error::Aborted,
+        fs::replace::Error::Changed { path } => Error::Replaced { path },
+        fs::replace::Error::Io { step, path, source } => Error::Io { step, path, source },
+    })
+}
+
+/// The old file under a name of its own: whole or not at all, and the first one stays. A copy, as a second
+/// name for the file would share the fate of the first.
+fn keep_old(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let mut backup = path.as_os_str().to_owned();
+    backup.push(".bak");
+    let backup = Path::new(&backup);
+    let io = |source| Error::io("write", backup, source);
+    let mut copy = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new("/"))).map_err(io)?;
+    copy.write_all(bytes).and_then(|()| copy.as_file().sync_all()).map_err(io)?;
+    match copy.persist_noclobber(backup) {
+        Err(error) if error.error.kind() != std::io::ErrorKind::AlreadyExists => Err(io(error.error)),
+        _ => Ok(()),
+    }
+}
+
 /// The lines of a session as version 3.
 pub(super) fn migrate(bytes: &[u8], path: &Path) -> Result<Migrated, Error> {
     let mut diagnostics = Vec::new();
     let mut values = Vec::new();
     let mut number = 0;
     let mut source = bytes;
-    line::each(&mut source, &mut |offset, line| {
+    line::each(&mut source, &mut |line| {
         number += 1;
         let mut found = Vec::new();
-        load::pieces(number, offset, line, &mut diagnostics, &mut found);
+        load::pieces(number, line.offset, line.text, &mut diagnostics, &mut found);
         diagnostics.extend(found.iter().filter_map(|piece| load::finding(number, &piece.head)));
         values.extend(found.into_iter().map(|piece| (piece.text.to_vec(), piece.head)));
         std::ops::ControlFlow::Continue(())

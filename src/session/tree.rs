@@ -96,6 +96,12 @@ impl Tree {
         Some(index)
     }
 
+    /// Adds an entry whose line is kept in memory.
+    pub(super) fn keep(&mut self, line: &[u8], head: &Head) -> Option<Index> {
+        let location = self.store.push(line)?;
+        self.push(line, head, location)
+    }
+
     fn note_label(&mut self, index: Index, line: &[u8]) {
         let Ok(entry) = Entry::parse(line) else { return };
         let root = entry.root();
@@ -154,12 +160,12 @@ impl Tree {
 
     /// An entry's id; `None` when it has none, or one that is no string.
     pub fn id(&self, index: Index) -> Option<Text<'static>> {
-        self.keys.text_of(self.rows[index].id)
+        self.rows.get(index).and_then(|row| self.keys.text_of(row.id))
     }
 
     /// An entry's parent id; `None` for a root, or when it is no string.
     pub fn parent_id(&self, index: Index) -> Option<Text<'static>> {
-        self.keys.text_of(self.rows[index].parent)
+        self.rows.get(index).and_then(|row| self.keys.text_of(row.parent))
     }
 
     pub(super) fn id_key(&self, index: Index) -> Key {

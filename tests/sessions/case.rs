@@ -115,6 +115,8 @@ pub(super) struct Outcome {
     cases: usize,
     failures: Vec<String>,
     departures: usize,
+    /// Cases of other layers, by reason.
+    skipped: BTreeMap<&'static str, usize>,
 }
 
 impl Outcome {
@@ -128,6 +130,9 @@ impl Outcome {
             self.departures,
             self.operation
         );
+        for (reason, count) in &self.skipped {
+            println!("not for this layer: {count} cases of {} ({reason})", self.operation);
+        }
         self.failures.iter().for_each(|failure| println!("{failure}"));
         assert!(self.cases > 0, "no case of {}", self.operation);
         assert!(self.failures.is_empty(), "{} of {} failed", self.failures.len(), self.cases);
@@ -143,13 +148,17 @@ pub(super) fn run_all(operation: &str, run: Run) -> Outcome {
         let document = Document::parse(&bytes[..]).unwrap();
         for value in document.root().elements().filter(|case| case.get("op").unwrap().is_str(operation)) {
             let case = lay_out(value, path.parent().unwrap());
+            if let Some(reason) = other_layer(value) {
+                *outcome.skipped.entry(reason).or_default() += 1;
+                continue;
+            }
             let stem = path.file_name().unwrap().to_str().unwrap().split('.').next().unwrap();
             outcome.cases += 1;
             let actual = case.with_placeholders(&run(&case));
             let actual = Document::parse(&actual[..]).unwrap_or_else(|error| {
                 panic!("{}: {error}: {}", case.name, String::from_utf8_lossy(&actual))
             });
-            let mut rules = Rules::new(case.input());
+            let mut rules = Rules::new(operation, case.input());
             let difference =
                 compare::difference(actual.root(), value.get("expect").unwrap(), "$", &mut rules);
             let id = format!("{stem}/{}", case.name);
@@ -162,6 +171,52 @@ pub(super) fn run_all(operation: &str, run: Run) -> Outcome {
         }
     }
     outcome
+}
+
+/// Why a case is not run here.
+pub(super) fn other_layer(case: Value<'_>) -> Option<&'static str> {
+    const COMPACTION: [&str; 12] = [
+        "estimate",
+        "prepare",
+        "findCutPoint",
+        "summarize",
+        "serialize",
+        "collect",
+        "prepareBranch",
+        "estimateContext",
+        "contextUsage",
+        "estimateTokens",
+        "fileLists",
+        "shouldCompact",
+    ];
+    let operation = case.get("op").unwrap().lossy().unwrap();
+    let navs = case.get("args").and_then(|args| args.get("navs"));
+    let summarizes = |nav: Value<'_>| {
+        nav.get("options").and_then(|options| options.get("summarize")).is_some_and(Value::is_truthy)
+    };
+    if COMPACTION.contains(&&*operation) {
+        Some("token estimates, cut points and summaries belong to the compaction layer")
+    } else if operation == "cli" {
+        Some("the program's own behaviour is tested with the program")
+    } else if navs.is_some_and(|navs| navs.elements().any(summarizes)) {
+        Some("a summary asks a model")
+    } else {
+        None
+    }
+}
+
+/// Every operation of the vectors with how many of its cases are not for this layer, and all of them.
+pub(super) fn operations() -> BTreeMap<String, (usize, usize)> {
+    let mut found = BTreeMap::<String, (usize, usize)>::new();
+    for path in files() {
+        let bytes = std::fs::read(&path).unwrap();
+        for case in Document::parse(&bytes[..]).unwrap().root().elements() {
+            let counts = found.entry(case.get("op").unwrap().lossy().unwrap().into_owned()).or_default();
+            counts.0 += usize::from(other_layer(case).is_some());
+            counts.1 += 1;
+        }
+    }
+    found
 }
 
 /// The departures by case, each with its reason.
@@ -201,17 +256,7 @@ fn lay_out<'v>(value: Value<'v>, folder: &Path) -> Case<'v> {
     let input = if let Some(text) = value.get("session") {
         Some(text.text().unwrap().as_bytes().to_vec())
     } else if let Some(parts) = value.get("sessionParts") {
-        let mut bytes = Vec::new();
-        for part in parts.elements() {
-            match part.get("repeat") {
-                Some(repeat) => {
-                    let times = part.get("times").unwrap().number().unwrap() as usize;
-                    bytes.extend(repeat.text().unwrap().as_bytes().repeat(times));
-                }
-                None => bytes.extend_from_slice(part.text().unwrap().as_bytes()),
-            }
-        }
-        Some(bytes)
+        Some(joined(parts))
     } else if let Some(encoded) = value.get("sessionBase64") {
         let encoded = encoded.lossy().unwrap().into_owned();
         Some(base64::engine::general_purpose::STANDARD.decode(encoded).unwrap())
@@ -221,4 +266,19 @@ fn lay_out<'v>(value: Value<'v>, folder: &Path) -> Case<'v> {
     let case = Case { name, value, dir: tempfile::tempdir().unwrap(), input };
     case.reset();
     case
+}
+
+/// Texts and repeated texts as one.
+pub(super) fn joined(parts: Value<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for part in parts.elements() {
+        match part.get("repeat") {
+            Some(repeat) => {
+                let times = part.get("times").unwrap().number().unwrap() as usize;
+                bytes.extend(repeat.text().unwrap().as_bytes().repeat(times));
+            }
+            None => bytes.extend_from_slice(part.text().unwrap().as_bytes()),
+        }
+    }
+    bytes
 }
