@@ -31,6 +31,7 @@ mod splice;
 pub mod stats;
 pub mod storage;
 mod store;
+pub mod tail;
 pub mod tree;
 
 pub use branch::{Fork, ForkPoint, Navigation, Position, fork_from};
@@ -44,4 +45,5 @@ pub use id::Ids;
 pub use list::Info;
 pub use live::{Appended, Options, Session};
 pub use load::{Loaded, load};
+pub use tail::{Appender, Written};
 pub use tree::{Index, Label, Leaf, Tree};
