@@ -272,9 +272,9 @@ fn many_writers_lose_nothing_and_steal_no_leaf() {
 #[test]
 fn appender_finds_the_leaf_behind_long_and_broken_lines() {
     let place = Place::new();
+    let first = message("a", None, &"w".repeat(800_000));
     let long = message("long", Some("a"), &"x".repeat(300_000));
-    let path =
-        place.file(&lines(&[HEADER, &message("a", None, "one"), &long, "{broken", "", &"y".repeat(100_000)]));
+    let path = place.file(&lines(&[HEADER, &first, &long, "{broken", "", &"y".repeat(100_000)]));
     let written = place.appender(&path).append(&Draft::user("two", 1).unwrap()).unwrap();
     assert!(String::from_utf8(written.line).unwrap().contains(r#""parentId":"long""#));
     assert_eq!(written.id.len(), 16, "an id that nobody compared is a long one");
