@@ -5,6 +5,7 @@
 //! of processes may do it at once.
 
 mod append;
+mod batch;
 pub mod branch;
 pub mod checkpoint;
 pub mod diagnostic;

@@ -223,12 +223,15 @@ struct Picker<'l> {
 
 impl Picker<'_> {
     fn value(&mut self, kind: Kind, start: usize, end: usize, plain: bool) {
+        if self.member == Member::Other {
+            return;
+        }
         let place = Place { kind, start, end, plain };
-        let inside = || script_text::decode(&self.line[start + 1..end - 1], plain);
+        let line = self.line;
         match std::mem::replace(&mut self.member, Member::Other) {
             Member::Type if self.depth == 1 => {
                 self.head.entry_type = match kind {
-                    Kind::String => EntryType::named(inside().as_bytes()),
+                    Kind::String => characters(line, start, end, plain, EntryType::named),
                     _ => EntryType::Untyped,
                 };
             }
@@ -237,13 +240,20 @@ impl Picker<'_> {
             Member::Message if self.depth == 1 => self.head.role = Role::None,
             Member::Role if self.depth == 2 => {
                 self.head.role = match kind {
-                    Kind::String => Role::named(inside().as_bytes()),
+                    Kind::String => characters(line, start, end, plain, Role::named),
                     _ => Role::None,
                 };
             }
             _ => {}
         }
     }
+}
+
+/// What a string's characters mean. Without escapes they are compared as they stand: bytes that are not
+/// UTF-8 are in no name.
+fn characters<T>(line: &[u8], start: usize, end: usize, plain: bool, meaning: impl Fn(&[u8]) -> T) -> T {
+    let inside = &line[start + 1..end - 1];
+    if plain { meaning(inside) } else { meaning(script_text::decode(inside, plain).as_bytes()) }
 }
 
 impl Sink for Picker<'_> {
@@ -267,15 +277,15 @@ impl Sink for Picker<'_> {
         if self.depth > 2 || (self.depth == 2 && !self.in_message) {
             return;
         }
-        let name = script_text::decode(&self.line[start + 1..end - 1], plain);
-        self.member = match (self.depth, name.as_bytes()) {
+        let depth = self.depth;
+        self.member = characters(self.line, start, end, plain, |name| match (depth, name) {
             (1, b"type") => Member::Type,
             (1, b"id") => Member::Id,
             (1, b"parentId") => Member::Parent,
             (1, b"message") => Member::Message,
             (2, b"role") => Member::Role,
             _ => Member::Other,
-        };
+        });
     }
 
     fn scalar(&mut self, kind: Kind, start: usize, end: usize, plain: bool) {

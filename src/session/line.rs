@@ -13,8 +13,6 @@ pub(super) struct Line<'b> {
     /// Where it begins.
     pub(super) offset: u64,
     pub(super) text: &'b [u8],
-    /// Whether an LF ends it.
-    pub(super) is_whole: bool,
 }
 
 /// Hands every line to `visit`, in order, until that says to stop.
@@ -39,7 +37,7 @@ pub(super) fn each(
         };
         if count == 0 {
             if filled > 0 {
-                let _ = visit(Line { offset, text: &buffer[..filled], is_whole: false });
+                let _ = visit(Line { offset, text: &buffer[..filled] });
             }
             return Ok(());
         }
@@ -47,7 +45,7 @@ pub(super) fn each(
         let mut start = 0;
         while let Some(length) = memchr::memchr(b'\n', &buffer[searched..filled]) {
             let end = searched + length;
-            if visit(Line { offset, text: &buffer[start..end], is_whole: true }).is_break() {
+            if visit(Line { offset, text: &buffer[start..end] }).is_break() {
                 return Ok(());
             }
             offset += (end + 1 - start) as u64;

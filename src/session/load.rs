@@ -4,11 +4,12 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use super::batch::{self, Batch};
 use super::diagnostic::{Diagnostic, Reason};
 use super::error::Error;
 use super::head::{EntryType, Head};
 use super::header::{Header, VERSION};
-use super::line::{self, Line};
+use super::line;
 use super::migrate;
 use super::scan::Kind;
 use super::script_text;
@@ -36,6 +37,16 @@ pub struct Loaded {
 
 /// Reads the session in `path`. A file that is no session is refused; an empty one gives `None`.
 pub fn load(path: &Path, context: &Context) -> Result<Option<Loaded>, Error> {
+    Ok(load_with(path, context, |_, _| ())?.map(|(loaded, _)| loaded))
+}
+
+/// As [`load`], and takes something from every entry's line on the way, so that nobody has to read a
+/// large file twice. `gather` runs on several threads; its results come in the order of the entries.
+pub fn load_with<T: Send>(
+    path: &Path,
+    context: &Context,
+    gather: impl Fn(EntryType, &[u8]) -> T + Sync,
+) -> Result<Option<(Loaded, Vec<T>)>, Error> {
     let io = |step| move |source| Error::io(step, path, source);
     let mut file = context.backend.open(path).map_err(io("open"))?;
     let metadata = file.metadata().map_err(io("open"))?;
@@ -47,37 +58,52 @@ pub fn load(path: &Path, context: &Context) -> Result<Option<Loaded>, Error> {
         return Ok(None);
     }
     if metadata.len > HELD {
-        load_indexed(file, path, context).map(Some)
-    } else {
-        let mut bytes = Vec::with_capacity(metadata.len as usize);
-        file.read_to_end(&mut bytes).map_err(io("read"))?;
-        load_bytes(&bytes, path, context).map(Some)
+        return load_indexed(file, path, context, &gather).map(Some);
     }
+    let mut bytes = Vec::with_capacity(metadata.len as usize);
+    file.read_to_end(&mut bytes).map_err(io("read"))?;
+    let loaded = load_bytes(&bytes, path, context)?;
+    let gathered = gather_all(&loaded.tree, &gather).map_err(io("read"))?;
+    Ok(Some((loaded, gathered)))
 }
 
 /// Reads a session that is in memory; `path` is for messages.
 pub fn load_bytes(bytes: &[u8], path: &Path, context: &Context) -> Result<Loaded, Error> {
-    let mut builder = Builder::new(Store::default(), path, true);
-    builder.read(&mut &bytes[..], context)?;
+    let mut builder = Builder::new(path);
+    let _ = builder.take(batch::scanned(0, bytes.to_vec(), &|_, _| ()), context, &mut Vec::new());
     match builder.old {
-        true => migrate::load(bytes, path, context),
+        true => migrate::load(bytes, path),
         false => builder.finish(),
     }
 }
 
-fn load_indexed(file: Box<dyn Source>, path: &Path, context: &Context) -> Result<Loaded, Error> {
-    let mut file = file;
-    let mut builder = Builder::new(Store::default(), path, false);
-    builder.read(&mut *file, context)?;
+/// A large file: scanned by several threads, its bodies left where they are.
+fn load_indexed<T: Send>(
+    file: Box<dyn Source>,
+    path: &Path,
+    context: &Context,
+    gather: &(impl Fn(EntryType, &[u8]) -> T + Sync),
+) -> Result<(Loaded, Vec<T>), Error> {
+    let io = |source| Error::io("read", path, source);
+    let mut builder = Builder::new(path);
+    builder.holds = false;
+    let mut gathered = Vec::new();
+    let mut file =
+        batch::each(file, gather, &mut |batch| builder.take(batch, context, &mut gathered)).map_err(io)?;
     if builder.old {
         // Old sessions are rewritten in memory as a whole.
         let mut bytes = Vec::new();
-        file.seek(io::SeekFrom::Start(0)).map_err(|source| Error::io("read", path, source))?;
-        file.read_to_end(&mut bytes).map_err(|source| Error::io("read", path, source))?;
-        return migrate::load(&bytes, path, context);
+        file.seek(io::SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).map_err(io)?;
+        let loaded = migrate::load(&bytes, path)?;
+        let gathered = gather_all(&loaded.tree, gather).map_err(io)?;
+        return Ok((loaded, gathered));
     }
     builder.tree.store = Store::of_file(file);
-    builder.finish()
+    Ok((builder.finish()?, gathered))
+}
+
+fn gather_all<T>(tree: &Tree, gather: impl Fn(EntryType, &[u8]) -> T) -> io::Result<Vec<T>> {
+    (0..tree.len()).map(|index| Ok(gather(tree.entry_type(index), &tree.line(index)?))).collect()
 }
 
 /// Hands every value of a file to `visit`, whatever it is: the line it is on (from 1) and its text. What
@@ -146,84 +172,91 @@ pub(super) fn pieces<'l>(
     }
 }
 
-/// Puts a session together, line by line.
+/// Puts a session together, batch by batch.
 struct Builder<'p> {
     path: &'p Path,
     header: Option<Header>,
     tree: Tree,
     diagnostics: Vec<Diagnostic>,
-    number: u64,
+    /// Lines of earlier batches.
+    lines: u64,
     end: u64,
     /// Whether lines are kept in memory.
     holds: bool,
     /// The header is of a version that needs migration; nothing more was read.
     old: bool,
+    failure: Option<Error>,
 }
 
 impl<'p> Builder<'p> {
-    fn new(store: Store, path: &'p Path, holds: bool) -> Self {
+    fn new(path: &'p Path) -> Self {
         Self {
             path,
             header: None,
-            tree: Tree::new(store),
+            tree: Tree::new(Store::default()),
             diagnostics: Vec::new(),
-            number: 0,
+            lines: 0,
             end: 0,
-            holds,
+            holds: true,
             old: false,
+            failure: None,
         }
     }
 
-    fn read(&mut self, source: &mut dyn Read, context: &Context) -> Result<(), Error> {
-        let mut result = Ok(());
-        line::each(source, &mut |line| {
-            self.number += 1;
-            if self.number.is_multiple_of(4096) && context.cancel.is_cancelled() {
-                result = Err(Error::Aborted);
-            } else {
-                result = self.line(&line);
+    fn take<T>(&mut self, batch: Batch<T>, context: &Context, gathered: &mut Vec<T>) -> ControlFlow<()> {
+        if context.cancel.is_cancelled() {
+            self.failure = Some(Error::Aborted);
+            return ControlFlow::Break(());
+        }
+        self.diagnostics.extend(batch.diagnostics.into_iter().map(|mut found| {
+            found.line = found.line.map(|line| line + self.lines);
+            found
+        }));
+        for piece in batch.pieces {
+            let text = &batch.bytes[piece.range.clone()];
+            let place = batch.offset + piece.range.start as u64;
+            match self.piece(text, &piece.head, place, self.lines + piece.line) {
+                Ok(true) => gathered.push(piece.gathered),
+                Ok(false) => {}
+                Err(failure) => self.failure = Some(failure),
             }
-            if result.is_err() || self.old { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })
-        .map_err(|source| Error::io("read", self.path, source))?;
-        result
+            if self.old || self.failure.is_some() {
+                return ControlFlow::Break(());
+            }
+        }
+        self.lines += batch.lines;
+        self.end = batch.offset + batch.read as u64;
+        ControlFlow::Continue(())
     }
 
-    fn line(&mut self, line: &Line<'_>) -> Result<(), Error> {
-        let mut found = Vec::new();
-        pieces(self.number, line.offset, line.text, &mut self.diagnostics, &mut found);
-        // What its writer has not finished yet is read again later.
-        let is_read = line.is_whole || !found.is_empty();
-        self.end = line.offset + if is_read { line.text.len() as u64 + u64::from(line.is_whole) } else { 0 };
-        found.into_iter().try_for_each(|piece| self.piece(&piece))
-    }
-
-    fn piece(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
+    /// Takes one value; whether it became an entry.
+    fn piece(&mut self, text: &[u8], head: &Head, place: u64, line: u64) -> Result<bool, Error> {
         if self.header.is_none() {
-            let header = Header::parse(piece.text);
+            let header = Header::parse(text);
             let header = header.ok_or_else(|| Error::NotASession { path: self.path.to_owned() })?;
             self.old = header.version() < f64::from(VERSION);
             self.header = Some(header);
-            return Ok(());
+            return Ok(false);
         }
-        if let Some(finding) = finding(self.number, &piece.head) {
-            self.diagnostics.push(finding);
-        }
-        if piece.head.entry_type == EntryType::Session {
-            return Ok(());
+        self.diagnostics.extend(finding(line, head));
+        if head.entry_type == EntryType::Session {
+            return Ok(false);
         }
         let location = if self.holds {
-            self.tree.store.push(piece.text)
+            self.tree.store.push(text)
         } else {
-            u32::try_from(piece.text.len()).ok().map(|len| Location::in_file(piece.offset, len))
+            u32::try_from(text.len()).ok().map(|len| Location::in_file(place, len))
         };
         location
-            .and_then(|location| self.tree.push(piece.text, &piece.head, location))
-            .map(|_| ())
+            .and_then(|location| self.tree.push(text, head, location))
+            .map(|_| true)
             .ok_or_else(|| Error::TooLarge { path: self.path.to_owned() })
     }
 
     fn finish(self) -> Result<Loaded, Error> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
         let header = self.header.ok_or_else(|| Error::NotASession { path: self.path.to_owned() })?;
         Ok(Loaded {
             header,

@@ -29,7 +29,7 @@ pub(super) struct Migrated {
 }
 
 /// Loads a session of an older version.
-pub(super) fn load(bytes: &[u8], path: &Path, _context: &Context) -> Result<Loaded, Error> {
+pub(super) fn load(bytes: &[u8], path: &Path) -> Result<Loaded, Error> {
     let Migrated { lines, mut diagnostics } = migrate(bytes, path)?;
     let too_large = || Error::TooLarge { path: path.to_owned() };
     let not_a_session = || Error::NotASession { path: path.to_owned() };

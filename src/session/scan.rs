@@ -167,14 +167,16 @@ fn run_length(text: &[u8]) -> usize {
     const HIGHS: u64 = 0x8080_8080_8080_8080;
     let is_zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
     let mut at = 0;
-    // Eight bytes at a time; a hit anywhere in the word ends the loop and the bytes are looked at singly.
+    // Eight bytes at a time.
     while let Some(chunk) = text.get(at..at + 8).and_then(|chunk| <[u8; 8]>::try_from(chunk).ok()) {
         let word = u64::from_le_bytes(chunk);
         let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
         let quote = is_zero(word ^ (ONES * u64::from(b'"')));
         let escape = is_zero(word ^ (ONES * u64::from(b'\\')));
-        if control | quote | escape != 0 {
-            break;
+        let hits = control | quote | escape;
+        if hits != 0 {
+            // Borrows can only raise bits above a true hit, so the lowest one is true.
+            return at + (hits.trailing_zeros() / 8) as usize;
         }
         at += 8;
     }

@@ -2,6 +2,7 @@
 //!
 //! Per entry about 50 bytes are held, never its body; a million entries fit into 60 MB.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
@@ -142,10 +143,15 @@ impl Tree {
         self.rows.is_empty()
     }
 
-    /// An entry's line.
+    /// The bytes of an entry's line, without its line break.
+    pub fn line(&self, index: Index) -> io::Result<Cow<'_, [u8]>> {
+        let row = self.rows.get(index).ok_or(io::ErrorKind::InvalidInput)?;
+        self.store.line(row.location)
+    }
+
+    /// An entry's line as a value.
     pub fn entry(&self, index: Index) -> io::Result<Entry<'_>> {
-        let line = self.store.line(self.rows[index].location)?;
-        Entry::parse(line).map_err(|invalid| io::Error::new(io::ErrorKind::InvalidData, invalid))
+        Entry::parse(self.line(index)?).map_err(|invalid| io::Error::new(io::ErrorKind::InvalidData, invalid))
     }
 
     /// An entry's type.
