@@ -2,6 +2,8 @@
 
 use super::key::{self, Key, Keys};
 use super::scan::{self, Kind, Sink};
+use super::script_date;
+use super::script_json::Document;
 use super::script_text;
 
 /// The entry types of pi, and the two cases for what is none of them.
@@ -124,6 +126,20 @@ impl Place {
         &line[self.start..self.end]
     }
 
+    /// A scalar's value as a time; arrays and objects are none.
+    pub(super) fn time(self, line: &[u8]) -> f64 {
+        match self.kind {
+            Kind::Array | Kind::Object => f64::NAN,
+            _ => Document::parse(self.raw(line))
+                .map_or(f64::NAN, |found| script_date::time_value(Some(found.root()))),
+        }
+    }
+
+    /// A number's value.
+    pub(super) fn number(self, line: &[u8]) -> Option<f64> {
+        (self.kind == Kind::Number).then(|| script_text::number(self.raw(line)))
+    }
+
     pub(super) fn key(self, line: &[u8], keys: &mut Keys, unique: u64) -> Option<Key> {
         keys.value(self.kind, self.raw(line), self.plain, unique)
     }
@@ -137,6 +153,10 @@ pub(super) struct Head {
     pub(super) role: Role,
     pub(super) id: Option<Place>,
     pub(super) parent: Option<Place>,
+    /// The entry's own time.
+    pub(super) time: Option<Place>,
+    /// The time of its message.
+    pub(super) message_time: Option<Place>,
     root_span: (usize, usize),
     is_truthy: bool,
 }
@@ -156,6 +176,8 @@ impl Head {
                 role: Role::None,
                 id: None,
                 parent: None,
+                time: None,
+                message_time: None,
                 root_span: (0, 0),
                 is_truthy: true,
             },
@@ -209,6 +231,8 @@ enum Member {
     Parent,
     Message,
     Role,
+    Time,
+    MessageTime,
     Other,
 }
 
@@ -237,7 +261,12 @@ impl Picker<'_> {
             }
             Member::Id if self.depth == 1 => self.head.id = Some(place),
             Member::Parent if self.depth == 1 => self.head.parent = Some(place),
-            Member::Message if self.depth == 1 => self.head.role = Role::None,
+            Member::Time if self.depth == 1 => self.head.time = Some(place),
+            Member::MessageTime if self.depth == 2 => self.head.message_time = Some(place),
+            Member::Message if self.depth == 1 => {
+                self.head.role = Role::None;
+                self.head.message_time = None;
+            }
             Member::Role if self.depth == 2 => {
                 self.head.role = match kind {
                     Kind::String => characters(line, start, end, plain, Role::named),
@@ -283,7 +312,9 @@ impl Sink for Picker<'_> {
             (1, b"id") => Member::Id,
             (1, b"parentId") => Member::Parent,
             (1, b"message") => Member::Message,
+            (1, b"timestamp") => Member::Time,
             (2, b"role") => Member::Role,
+            (2, b"timestamp") => Member::MessageTime,
             _ => Member::Other,
         });
     }

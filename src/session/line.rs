@@ -21,7 +21,18 @@ pub(super) fn each(
     source: &mut dyn Read,
     visit: &mut dyn FnMut(Line<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    let mut buffer = vec![0; BLOCK];
+    each_in(&mut Vec::new(), source, visit)
+}
+
+/// As [`each`], in a buffer that can be used again.
+pub(super) fn each_in(
+    buffer: &mut Vec<u8>,
+    source: &mut dyn Read,
+    visit: &mut dyn FnMut(Line<'_>) -> ControlFlow<()>,
+) -> io::Result<()> {
+    if buffer.is_empty() {
+        buffer.resize(BLOCK, 0);
+    }
     let mut offset = 0;
     let mut filled = 0;
     // Bytes at the start of the buffer that hold no LF.

@@ -48,22 +48,25 @@ pub struct Info {
     pub message_count: usize,
     /// The first thing the user said.
     pub first_message: String,
-    /// All that user and model said, for searching.
-    pub all_messages_text: String,
+    /// All that user and model said, for searching; absent when nobody asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all_messages_text: Option<String>,
 }
 
 /// The infos of session files, the most recently active first; what is no session is left out.
-pub fn infos(files: &[PathBuf], context: &Context) -> Result<Vec<Info>, Error> {
+/// `with_texts` also gathers what was said, which takes memory in proportion.
+pub fn infos(files: &[PathBuf], with_texts: bool, context: &Context) -> Result<Vec<Info>, Error> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::with_capacity(files.len()));
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
     let work = || {
         let mut own = Vec::new();
+        let mut buffer = Vec::new();
         while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             if context.cancel.is_cancelled() {
                 break;
             }
-            own.extend(info(file, context).ok().flatten());
+            own.extend(info_in(&mut buffer, file, with_texts, context).ok().flatten());
         }
         found.lock().unwrap_or_else(PoisonError::into_inner).extend(own);
     };
@@ -87,33 +90,41 @@ pub fn infos(files: &[PathBuf], context: &Context) -> Result<Vec<Info>, Error> {
 
 /// The info of one file; `None` when it is no session.
 pub fn info(file: &Path, context: &Context) -> io::Result<Option<Info>> {
+    info_in(&mut Vec::new(), file, true, context)
+}
+
+fn info_in(
+    buffer: &mut Vec<u8>,
+    file: &Path,
+    with_texts: bool,
+    context: &Context,
+) -> io::Result<Option<Info>> {
     let mut source = context.backend.open(file)?;
     let metadata = source.metadata()?;
     if metadata.kind != crate::fs::Kind::File {
         return Ok(None);
     }
     let modified = metadata.modified.map_or(f64::NAN, |time| script_date::milliseconds(time) as f64);
-    Ok(read(&mut *source)?.map(|gathered| gathered.finish(file, modified)))
+    Ok(read(buffer, &mut *source, with_texts)?.map(|gathered| gathered.finish(file, modified)))
 }
 
-fn read(source: &mut dyn Read) -> io::Result<Option<Gathered>> {
+fn read(buffer: &mut Vec<u8>, source: &mut dyn Read, with_texts: bool) -> io::Result<Option<Gathered>> {
     let mut gathered: Option<Gathered> = None;
     let mut is_session = true;
     let mut diagnostics = Vec::new();
-    let mut number = 0;
-    line::each(source, &mut |line| {
-        number += 1;
+    line::each_in(buffer, source, &mut |line| {
         let mut found = Vec::new();
-        load::pieces(number, line.offset, line.text, &mut diagnostics, &mut found);
+        load::pieces(0, line.offset, line.text, &mut diagnostics, &mut found);
         for piece in found {
             match &mut gathered {
                 Some(gathered) => gathered.take(piece.text, &piece.head),
                 None => match Header::parse(piece.text) {
-                    Some(header) => gathered = Some(Gathered::new(header)),
+                    Some(header) => gathered = Some(Gathered::new(header, with_texts)),
                     None => is_session = false,
                 },
             }
         }
+        diagnostics.clear();
         if is_session { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     Ok(gathered.filter(|_| is_session))
@@ -125,13 +136,14 @@ struct Gathered {
     name: Option<String>,
     messages: usize,
     first: Option<String>,
-    texts: Vec<String>,
+    texts: Option<Vec<String>>,
     active: f64,
 }
 
 impl Gathered {
-    fn new(header: Header) -> Self {
-        Self { header, name: None, messages: 0, first: None, texts: Vec::new(), active: f64::NAN }
+    fn new(header: Header, with_texts: bool) -> Self {
+        let texts = with_texts.then(Vec::new);
+        Self { header, name: None, messages: 0, first: None, texts, active: f64::NAN }
     }
 
     fn take(&mut self, line: &[u8], head: &Head) {
@@ -145,19 +157,21 @@ impl Gathered {
             (EntryType::Message, role) => {
                 self.messages += 1;
                 if matches!(role, Role::User | Role::Assistant) {
-                    self.take_message(line, role);
+                    let stored = head.message_time.and_then(|time| time.number(line));
+                    let written = || head.time.map_or(f64::NAN, |time| time.time(line));
+                    self.active = self.active.max(stored.unwrap_or_else(written));
+                    if self.texts.is_some() || (role == Role::User && self.first.is_none()) {
+                        self.take_text(line, role);
+                    }
                 }
             }
             _ => {}
         }
     }
 
-    fn take_message(&mut self, line: &[u8], role: Role) {
+    fn take_text(&mut self, line: &[u8], role: Role) {
         let Ok(document) = Document::parse(line) else { return };
         let Some(message) = document.root().get("message") else { return };
-        let stored = message.get("timestamp").and_then(Value::number);
-        let time = stored.unwrap_or_else(|| script_date::time_value(document.root().get("timestamp")));
-        self.active = self.active.max(time);
         let text = message.get("content").map(joined_text).unwrap_or_default();
         if text.is_empty() {
             return;
@@ -165,7 +179,7 @@ impl Gathered {
         if role == Role::User && self.first.is_none() {
             self.first = Some(text.clone());
         }
-        self.texts.push(text);
+        self.texts.iter_mut().for_each(|texts| texts.push(text.clone()));
     }
 
     fn finish(self, path: &Path, file_modified: f64) -> Info {
@@ -184,7 +198,7 @@ impl Gathered {
             modified: modified.unwrap_or(f64::NAN),
             message_count: self.messages,
             first_message: self.first.unwrap_or_else(|| NO_MESSAGES.to_owned()),
-            all_messages_text: self.texts.join(" "),
+            all_messages_text: self.texts.map(|texts| texts.join(" ")),
         }
     }
 }

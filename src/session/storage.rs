@@ -1,6 +1,7 @@
 //! Where sessions live: directories named after working directories, file names, and finding one by id.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
@@ -39,9 +40,10 @@ impl Directory {
         }
     }
 
-    /// The sessions in it that belong to a working directory, the most recently active first.
-    pub fn list(&self, cwd: Option<&Path>, context: &Context) -> Result<Vec<Info>, Error> {
-        let mut found = list::infos(&files(&self.path, context)?, context)?;
+    /// The sessions in it that belong to a working directory, the most recently active first. With
+    /// `with_texts` also what was said in them.
+    pub fn list(&self, cwd: Option<&Path>, with_texts: bool, context: &Context) -> Result<Vec<Info>, Error> {
+        let mut found = list::infos(&files(&self.path, context)?, with_texts, context)?;
         if let Some(cwd) = cwd.filter(|_| self.is_custom) {
             found.retain(|info| belongs(&info.cwd, cwd, context));
         }
@@ -113,14 +115,14 @@ pub fn lookup(name: &str, cwd: &Path, directory: &Directory, context: &Context) 
         let begins = || infos.iter().position(|info| info.id.starts_with(name));
         exact.or_else(begins).map(|at| infos[at].clone())
     };
-    let here = directory.list(Some(cwd), context)?;
+    let here = directory.list(Some(cwd), false, context)?;
     if let Some(found) = here.into_iter().find(|info| info.id.starts_with(name)) {
         return Ok(Named::Here(found.path));
     }
     let everywhere = if directory.is_custom {
-        directory.list(None, context)?
+        directory.list(None, false, context)?
     } else {
-        list_all(&agent_directory(context), context)?
+        list_all(&agent_directory(context), false, context)?
     };
     match pick(everywhere) {
         Some(found) => Ok(Named::Elsewhere { path: found.path, cwd: found.cwd }),
@@ -140,9 +142,9 @@ pub fn lookup_only(
         Named::Elsewhere { path, .. } => path,
     };
     let all = if directory.is_custom {
-        directory.list(None, context)?
+        directory.list(None, false, context)?
     } else {
-        list_all(&agent_directory(context), context)?
+        list_all(&agent_directory(context), false, context)?
     };
     only(name, found, &all)
 }
@@ -154,7 +156,7 @@ fn unambiguous(
     directory: &Directory,
     context: &Context,
 ) -> Result<PathBuf, Error> {
-    if is_path(name) { Ok(found) } else { only(name, found, &directory.list(Some(cwd), context)?) }
+    if is_path(name) { Ok(found) } else { only(name, found, &directory.list(Some(cwd), false, context)?) }
 }
 
 fn only(name: &str, found: PathBuf, infos: &[Info]) -> Result<PathBuf, Error> {
@@ -169,15 +171,31 @@ fn only(name: &str, found: PathBuf, infos: &[Info]) -> Result<PathBuf, Error> {
 }
 
 /// The sessions of all working directories, the most recently active first.
-pub fn list_all(agent_directory: &Path, context: &Context) -> Result<Vec<Info>, Error> {
+pub fn list_all(agent_directory: &Path, with_texts: bool, context: &Context) -> Result<Vec<Info>, Error> {
     let root = agent_directory.join("sessions");
+    let names = context.backend.read_dir(&root).unwrap_or_default();
+    let directories = names.into_iter().filter(|entry| entry.kind != Kind::File);
+    list_directories(&directories.map(|entry| root.join(entry.name)).collect::<Vec<_>>(), with_texts, context)
+}
+
+/// The sessions of several directories as one list. A file that is reached twice, through a link or
+/// because a directory was named twice, appears once.
+pub fn list_directories(
+    directories: &[PathBuf],
+    with_texts: bool,
+    context: &Context,
+) -> Result<Vec<Info>, Error> {
+    let mut seen = HashSet::new();
     let mut found = Vec::new();
-    for entry in context.backend.read_dir(&root).unwrap_or_default() {
-        if matches!(entry.kind, Kind::Dir | Kind::Symlink | Kind::Unknown) {
-            found.extend(files(&root.join(&entry.name), context).unwrap_or_default());
-        }
+    for directory in directories {
+        let files = files(directory, context).unwrap_or_default();
+        found.extend(
+            files.into_iter().filter(|file| {
+                seen.insert(context.backend.canonicalize(file).unwrap_or_else(|_| file.clone()))
+            }),
+        );
     }
-    list::infos(&found, context)
+    list::infos(&found, with_texts, context)
 }
 
 /// Whether a name for a session is a path.

@@ -81,9 +81,9 @@ pub(super) fn list_op(case: &Case<'_>) -> Json {
     let (context, cwd, directory) = lay_out(case);
     let all = case.arg("all").is_some_and(Value::is_truthy);
     let infos = match (all, directory.is_custom) {
-        (true, false) => storage::list_all(&storage::agent_directory(&context), &context).unwrap(),
-        (true, true) => directory.list(None, &context).unwrap(),
-        (false, _) => directory.list(Some(&cwd), &context).unwrap(),
+        (true, false) => storage::list_all(&storage::agent_directory(&context), true, &context).unwrap(),
+        (true, true) => directory.list(None, true, &context).unwrap(),
+        (false, _) => directory.list(Some(&cwd), true, &context).unwrap(),
     };
     object(&[("sessions", array(infos.iter().map(info_json)))])
 }
