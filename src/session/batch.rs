@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
 use super::diagnostic::Diagnostic;
-use super::head::{EntryType, Head};
+use super::head::Head;
+use super::kind::EntryType;
 use super::load;
 use crate::fs::Source;
 

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::append::Writer;
 use super::error::Error;
-use super::head::{EntryType, Head, Role};
+use super::head::Head;
 use super::key::Key;
+use super::kind::{EntryType, Role};
 use super::live::{Needs, Options, Session, Stage};
 use super::load;
 use super::script_date;

@@ -1,7 +1,7 @@
 //! The system messages of a context as one: what a compaction stores so that nothing before it is needed.
 
 use super::entry::Entry;
-use super::head::Role;
+use super::kind::Role;
 use super::projection::Message;
 use super::scan::Kind;
 use super::script_json::Value;

@@ -1,7 +1,8 @@
 //! An entry to be appended: its content, waiting for id, parent and time.
 
 use super::error::Error;
-use super::head::{EntryType, Head, Role};
+use super::head::Head;
+use super::kind::{EntryType, Role};
 use super::scan::Kind;
 use super::script_json::{Document, Value};
 use super::script_text;

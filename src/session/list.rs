@@ -9,8 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Serialize, Serializer};
 
 use super::error::Error;
-use super::head::{EntryType, Head, Role};
+use super::head::Head;
 use super::header::Header;
+use super::kind::{EntryType, Role};
 use super::line;
 use super::load;
 use super::script_date;

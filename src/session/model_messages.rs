@@ -1,7 +1,7 @@
 //! From the messages of a session to those a model API knows: system, user, assistant, tool result.
 
 use super::entry::Entry;
-use super::head::Role;
+use super::kind::Role;
 use super::projection::Message;
 use super::scan::Kind;
 use super::script_json::Value;

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::io;
 
 use super::entry::Entry;
-use super::head::{EntryType, Role};
 use super::key::Key;
+use super::kind::{EntryType, Role};
 use super::scan::Kind;
 use super::script_date;
 use super::script_json::Value;

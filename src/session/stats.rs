@@ -4,7 +4,7 @@ use std::io;
 
 use serde::Serialize;
 
-use super::head::{EntryType, Role};
+use super::kind::{EntryType, Role};
 use super::script_json::Value;
 use super::tree::{Index, Tree};
 

@@ -8,8 +8,9 @@ use std::io;
 
 use super::diagnostic::{Diagnostic, Reason};
 use super::entry::Entry;
-use super::head::{EntryType, Head, Role};
+use super::head::Head;
 use super::key::{self, Key, Keys};
+use super::kind::{EntryType, Role};
 use super::script_date;
 use super::script_text::Text;
 use super::store::{Location, Store};

@@ -44,7 +44,7 @@ fn constants<const COUNT: usize>(_count: usize, root: u32) -> [u32; COUNT] {
     let mut at = 0;
     let mut candidate = 2_u128;
     while at < COUNT {
-        if (2..candidate).take_while(|d| d * d <= candidate).all(|d| candidate % d != 0) {
+        if (2..candidate).take_while(|d| d * d <= candidate).all(|d| !candidate.is_multiple_of(d)) {
             // floor(candidate^(1/root) * 2^32) by bisection.
             let target = candidate << (32 * root);
             let (mut low, mut high) = (0_u128, 1 << 40);

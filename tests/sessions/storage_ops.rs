@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use pi_toolbox::context::{Context, Environment};
+use pi_toolbox::session::lookup::{self, Named};
 use pi_toolbox::session::script_json::Value;
 use pi_toolbox::session::script_text::quoted;
-use pi_toolbox::session::storage::{self, Directory, Named};
+use pi_toolbox::session::storage::{self, Directory};
 use pi_toolbox::session::{Error, Info, Options, Session, list};
 
 use super::case::{Case, joined};
@@ -122,7 +123,7 @@ pub(super) fn resolve(case: &Case<'_>) -> Json {
     let (context, cwd, directory) = lay_out(case);
     let results = case.arg("queries").unwrap().elements().map(|query| {
         let query = query.lossy().unwrap();
-        match storage::lookup(&query, &cwd, &directory, &context) {
+        match lookup::lookup(&query, &cwd, &directory, &context) {
             Ok(Named::Path(path)) => {
                 object(&[("type", quoted("path")), ("path", quoted(path.to_str().unwrap()))])
             }
