@@ -24,3 +24,9 @@ impl<'s> Entry<'s> {
         self.0.root()
     }
 }
+
+impl<'s> From<Document<'s>> for Entry<'s> {
+    fn from(document: Document<'s>) -> Self {
+        Self(document)
+    }
+}

@@ -358,3 +358,57 @@ fn unknown_fields_survive_append_fork_and_copy_byte_for_byte() {
     assert_eq!(copied.lines().nth(1), Some(odd));
     assert!(String::from_utf8(session.export(session.leaf()).unwrap()).unwrap().contains(odd));
 }
+
+/// Entries that hang under any earlier one, under none, or under nothing.
+fn tree_of(choices: &[u8]) -> String {
+    let mut content = format!("{HEADER}\n");
+    for (at, choice) in choices.iter().enumerate() {
+        let parent = match *choice as usize {
+            0 => None,
+            1 => Some("gone".to_owned()),
+            choice => Some((choice % (at + 2)).to_string()),
+        };
+        content += &message(&at.to_string(), parent.as_deref(), "x");
+        content.push('\n');
+    }
+    content
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 200, ..Default::default() })]
+    #[test]
+    fn the_end_of_a_path_is_the_end_of_the_path(choices in proptest::collection::vec(0_u8..40, 1..30), limit in 1_usize..12) {
+        let place = Place::new();
+        let path = place.file(&tree_of(&choices));
+        let session = place.session(&path);
+        let whole: Vec<Vec<u8>> =
+            session.path().iter().map(|at| session.tree().line(*at).unwrap().into_owned()).collect();
+        if let Some(end) = pi_toolbox::session::path_end(&path, limit, &place.context).unwrap() {
+            let end: Vec<Vec<u8>> = end.iter().map(|entry| entry.raw().to_vec()).collect();
+            proptest::prop_assert_eq!(&end[..], &whole[whole.len().saturating_sub(limit)..]);
+        }
+    }
+}
+
+#[test]
+fn the_end_of_a_path_is_found_behind_long_lines() {
+    let place = Place::new();
+    let long = message("b", Some("a"), &"x".repeat(300_000));
+    let path = place.file(&lines(&[
+        HEADER,
+        &message("a", None, "1"),
+        &long,
+        &message("z", None, "?"),
+        &message("c", Some("b"), "3"),
+    ]));
+    let ids = |limit| {
+        let end = pi_toolbox::session::path_end(&path, limit, &place.context).unwrap().unwrap();
+        end.iter()
+            .map(|entry| entry.root().get("id").unwrap().lossy().unwrap().into_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (ids(2), ids(9)),
+        (vec!["b".to_owned(), "c".to_owned()], vec!["a".to_owned(), "b".to_owned(), "c".to_owned()])
+    );
+}
