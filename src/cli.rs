@@ -1,11 +1,14 @@
 //! The command contract, once for every command: arguments, output, errors, exit status, signals.
 
+pub mod call;
 pub mod command;
 mod jobs;
 mod json_style;
 mod live;
 mod output;
+pub mod pages;
 mod signal;
+mod stdin;
 mod terminal;
 
 use std::ffi::OsString;
@@ -65,7 +68,7 @@ pub fn run_tool_with<T: Tool>(complete: impl FnOnce(&mut T::Options)) -> ExitCod
         };
         jobs::run::<T>(line.jobs, &line.options, &context, &mut output)
     };
-    let status = status.unwrap_or_else(|error| output.lost(&error));
+    let status = status.unwrap_or_else(|error| output.lost(&error, T::FAILURE_STATUS));
     signal::finish(&context.cancel);
     ExitCode::from(status)
 }

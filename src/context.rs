@@ -60,11 +60,7 @@ impl Context {
         let environment = Environment(std::env::vars_os().collect());
         let own_cwd = process_cwd(&environment);
         let home = environment.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-        let temp_dir = environment
-            .get("TMPDIR")
-            .map(PathBuf::from)
-            .filter(|dir| dir.is_absolute())
-            .unwrap_or_else(|| PathBuf::from("/tmp"));
+        let temp_dir = environment.temp_dir();
         Self {
             cwd: cwd.map_or_else(|| own_cwd.clone(), |cwd| own_cwd.join(cwd)),
             home,
@@ -97,6 +93,12 @@ impl Environment {
     /// The value of a variable.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_os_str())
+    }
+
+    /// Where temporary files go: `TMPDIR`, else `/tmp`.
+    pub fn temp_dir(&self) -> PathBuf {
+        let named = self.get("TMPDIR").map(PathBuf::from).filter(|dir| dir.is_absolute());
+        named.unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
     /// All variables.

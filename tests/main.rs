@@ -1,5 +1,13 @@
 //! The integration tests: one crate, one module per command, recorded vectors, and the house rules.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "in a test, helpers included, a surprise should end the test where it shows"
+)]
+#![allow(unreachable_pub, reason = "one crate; `pub` says what other modules of it use")]
+
 mod harness;
 
 mod bash;
@@ -12,6 +20,7 @@ mod pages;
 mod pi_call;
 mod pi_tools;
 mod read;
+mod sessions;
 mod tidy;
 mod vectors;
 mod write;

@@ -61,11 +61,9 @@ pub(super) fn finish(cancel: &Cancel) {
 /// The first request cancels; a second one of the same kind does not wait any longer.
 extern "C" fn on_signal(number: i32) {
     if let Some(cancel) = CANCEL.get() {
-        if cancel.is_cancelled() {
-            if let Ok(signal) = Signal::try_from(number) {
-                set(signal, SigHandler::SigDfl);
-                let _ = raise(signal);
-            }
+        if let (true, Ok(signal)) = (cancel.is_cancelled(), Signal::try_from(number)) {
+            set(signal, SigHandler::SigDfl);
+            let _ = raise(signal);
         }
         cancel.cancel_by_signal(number);
     }

@@ -21,6 +21,9 @@ pub trait Backend: Send + Sync {
     /// The path without links, `.` and `..`.
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf>;
 
+    /// Where a link points, as written in it.
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf>;
+
     /// Opens for reading. Never blocks: what is not a regular file is opened without waiting for a
     /// writer, and the caller decides by [`Source::metadata`] what to do with it.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Source>>;

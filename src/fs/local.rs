@@ -39,6 +39,10 @@ impl Backend for Local {
         std::fs::canonicalize(path)
     }
 
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        std::fs::read_link(path)
+    }
+
     fn open(&self, path: &Path) -> io::Result<Box<dyn Source>> {
         // Without O_NONBLOCK the open itself waits for a FIFO's writer; on a regular file it means nothing.
         let file =

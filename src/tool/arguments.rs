@@ -324,3 +324,106 @@ impl schemars::JsonSchema for Text {
         String::json_schema(generator)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "text": {"type": "string"},
+                "count": {"type": "integer"},
+                "limit": {"type": "number"},
+                "flag": {"type": "boolean"},
+                "list": {"type": "array", "minItems": 1, "items": {
+                    "type": "object",
+                    "properties": {"name": {"type": "string"}, "line": {"type": "integer"}},
+                    "required": ["name"]
+                }},
+                "any": {"anyOf": [{"type": "number"}, {"type": "boolean"}]},
+                "mode": {"type": "string", "enum": ["a", "b"]}
+            },
+            "required": ["text"]
+        })
+    }
+
+    fn prepared(mut arguments: Value) -> Result<Value, Vec<String>> {
+        drop_nulls(&mut arguments, &schema());
+        coerce(&mut arguments, &schema());
+        let mut problems = Vec::new();
+        check(&arguments, &schema(), "", &mut problems);
+        if problems.is_empty() {
+            Ok(arguments)
+        } else {
+            Err(problems.iter().map(|problem| format!("{}: {}", problem.path, problem.reason)).collect())
+        }
+    }
+
+    #[track_caller]
+    fn becomes(given: Value, expected: Value) {
+        let mut given_all = json!({"text": "t"});
+        let mut expected_all = given_all.clone();
+        for (all, part) in [(&mut given_all, given), (&mut expected_all, expected)] {
+            all.as_object_mut().unwrap().extend(part.as_object().unwrap().clone());
+        }
+        assert_eq!(prepared(given_all), Ok(expected_all));
+    }
+
+    #[track_caller]
+    fn fails(given: Value, problems: &[&str]) {
+        assert_eq!(prepared(given).unwrap_err(), problems);
+    }
+
+    #[test]
+    fn values_become_what_the_schema_asks_for() {
+        becomes(json!({"text": 5}), json!({"text": "5"}));
+        becomes(json!({"text": 1.0}), json!({"text": "1"}));
+        becomes(json!({"text": 1.5}), json!({"text": "1.5"}));
+        becomes(json!({"text": true}), json!({"text": "true"}));
+        becomes(json!({"text": null}), json!({"text": "null"}));
+        becomes(json!({"limit": "30"}), json!({"limit": 30}));
+        becomes(json!({"limit": " 2.5 "}), json!({"limit": 2.5}));
+        becomes(json!({"limit": ""}), json!({"limit": 0}));
+        becomes(json!({"limit": true}), json!({"limit": 1}));
+        becomes(json!({"limit": "false"}), json!({"limit": 0}));
+        becomes(json!({"count": 2.9}), json!({"count": 2}));
+        becomes(json!({"count": "-7"}), json!({"count": -7}));
+        becomes(json!({"flag": "true"}), json!({"flag": true}));
+        becomes(json!({"flag": 0}), json!({"flag": false}));
+        becomes(json!({"flag": "1"}), json!({"flag": true}));
+        becomes(json!({"any": "7"}), json!({"any": 7}));
+        becomes(json!({"any": true}), json!({"any": true}));
+        becomes(json!({"list": {"name": 1, "line": "3"}}), json!({"list": [{"name": "1", "line": 3}]}));
+    }
+
+    #[test]
+    fn a_null_for_an_absent_optional_argument_is_dropped_at_any_depth() {
+        becomes(json!({"limit": null, "flag": null}), json!({}));
+        becomes(json!({"list": [{"name": "n", "line": null}]}), json!({"list": [{"name": "n"}]}));
+    }
+
+    #[test]
+    fn unknown_arguments_are_left_alone() {
+        becomes(json!({"other": {"x": null}}), json!({"other": {"x": null}}));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_listed_with_its_place() {
+        fails(json!({}), &["text: missing"]);
+        fails(json!([]), &["root: expected object, got array"]);
+        fails(json!({"text": {}}), &["text: expected string, got object"]);
+        fails(json!({"text": "t", "limit": "two"}), &["limit: expected number, got string"]);
+        fails(json!({"text": "t", "flag": 2}), &["flag: expected boolean, got number"]);
+        fails(json!({"text": "t", "any": "x"}), &["any: fits none of the allowed forms"]);
+        fails(json!({"text": "t", "mode": "c"}), &["mode: must be one of \"a\", \"b\""]);
+        fails(json!({"text": "t", "list": []}), &["list: needs at least 1 item(s)"]);
+        fails(
+            json!({"text": "t", "list": [{"line": 1}, 7]}),
+            &["list.0.name: missing", "list.1: expected object, got number"],
+        );
+    }
+}
