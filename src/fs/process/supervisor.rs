@@ -1,6 +1,7 @@
 //! The supervisor as its parent sees it: start it, hear what it has to say, give it its one order.
 
 mod child;
+mod wire;
 
 use std::fs::File;
 use std::io::{self, PipeReader, Read};
@@ -16,7 +17,8 @@ use nix::unistd::{ForkResult, Pid, fork};
 
 use crate::fs::process::plan::Plan;
 use crate::fs::process::{Command, PIPE};
-use child::{Descriptors, Message, Order};
+use child::Descriptors;
+use wire::{Message, Order};
 
 /// The supervisor has said all it has to say before there is an order. What it says before that
 /// wakes nobody: a needless wake-up is a good part of what a short command costs.
