@@ -38,7 +38,7 @@ pub struct Find;
 #[derive(Debug, clap::Args, Deserialize, JsonSchema)]
 pub struct Input {
     /// Glob: without a slash it matches names at any depth, with one the path below DIR
-    #[arg(value_name = "GLOB", allow_hyphen_values = true)]
+    #[arg(value_name = "GLOB")]
     #[schemars(description = "Glob such as `*.ts`, `src/**/*.test.ts` or `**/docs/*`. Without a slash it \
                               matches names at any depth, with one the path below the search directory. \
                               Without capitals it ignores case")]

@@ -50,7 +50,7 @@ pub struct Grep;
 #[serde(rename_all = "camelCase")]
 pub struct Input {
     /// Regular expression to search for; given by -e, the first operand is PATH
-    #[arg(value_name = "PATTERN", allow_hyphen_values = true)]
+    #[arg(value_name = "PATTERN")]
     #[schemars(required, description = "Regular expression (Rust syntax) to search for, line by line")]
     pattern: Option<String>,
     /// File or directory to search [default: the current directory]
