@@ -7,6 +7,8 @@ pub mod format;
 pub mod listing;
 pub mod truncate;
 
+use std::io;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -72,6 +74,27 @@ pub trait Tool {
     /// Does the job.
     fn run(input: Self::Input, options: &Self::Options, context: &Context) -> Result<Outcome<Self>, Error>;
 
+    /// Whether [`Tool::run_into`] is to be used where only the structured content is printed.
+    const STREAMS: bool = false;
+
+    /// Does the job as [`Tool::run`] does, but writes the structured content (or the documents) while it
+    /// goes on, so that an answer of any size takes no memory. After a byte has been written the job no
+    /// longer fails: what is written is completed. `Err` outside: writing failed.
+    fn run_into(
+        input: Self::Input,
+        options: &Self::Options,
+        context: &Context,
+        out: &mut (dyn io::Write + Send),
+    ) -> io::Result<Result<Written, Error>> {
+        let outcome = match Self::run(input, options, context) {
+            Ok(outcome) => outcome,
+            Err(error) => return Ok(Err(error)),
+        };
+        serde_json::to_writer(&mut *out, &outcome.structured)?;
+        out.write_all(b"\n")?;
+        Ok(Ok(Written { status: outcome.status, warnings: outcome.warnings }))
+    }
+
     /// Whether the options ask for all documents of a stream to succeed or fail as one.
     fn is_all_or_nothing(_options: &Self::Options) -> bool {
         false
@@ -115,6 +138,15 @@ pub struct Outcome<T: Tool + ?Sized> {
     pub documents: Option<Vec<Box<RawValue>>>,
     /// Bytes that the command prints as they are, in place of all else, whatever the format.
     pub verbatim: Option<Vec<u8>>,
+    /// What could not be done without failing the whole job; for people, on stderr.
+    pub warnings: Vec<String>,
+}
+
+/// What is left to say of a job whose answer has been written.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// The exit status of the command.
+    pub status: u8,
     /// What could not be done without failing the whole job; for people, on stderr.
     pub warnings: Vec<String>,
 }

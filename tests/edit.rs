@@ -177,7 +177,7 @@ fn thirty_two_processes_edit_one_file_and_no_edit_is_lost() {
         let lines: String = (0..PROCESSES).map(|n| format!("<{n}> old\n")).collect();
         world.file("shared.txt", lines);
         let start = |n: usize| {
-            let path = if n % 2 == 0 { "shared.txt" } else { "alias.txt" };
+            let path = if n.is_multiple_of(2) { "shared.txt" } else { "alias.txt" };
             let pair = [(format!("<{n}> old"), format!("<{n}> new"))];
             let arguments = edits(path, [(pair[0].0.as_str(), pair[0].1.as_str())]);
             let mut command = world.command("pi-edit").json(arguments).into_std();

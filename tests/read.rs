@@ -397,7 +397,7 @@ fn a_pipe_of_ones_own_is_read_to_its_end() {
 #[test]
 fn r13_a_character_on_any_edge_stays_whole() {
     let world = World::new();
-    for before in [997, 998, 999, 511, 1023, 4095, 8191, 65_535, 131_071, 131_070] {
+    for before in [997, 998, 999, 511, 1023, 4095, 8191, 65_535, 262_142, 262_143] {
         let line = "漢漢漢\n";
         world.file("c.md", "a".repeat(before) + "\n" + line);
         world.command("pi-read").args(["c.md", "--offset", "2"]).run().ok().json_is(json!(line));

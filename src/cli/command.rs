@@ -130,9 +130,11 @@ impl Stop {
         }
         let _ = error.print();
         if !std::io::stdout().is_terminal() && !wants_text(&words, environment) {
+            // clap's first paragraph: the fault, and on lines of their own what it is about.
             let shown = error.to_string();
-            let message = shown.lines().next().unwrap_or_default();
-            let message = message.strip_prefix("error: ").unwrap_or(message);
+            let message = shown.lines().take_while(|line| !line.is_empty());
+            let message = message.map(str::trim).collect::<Vec<_>>().join(" ");
+            let message = message.strip_prefix("error: ").unwrap_or(&message);
             let mut output = Output::new(name.to_owned(), Format::Json, Color::Never, environment);
             let _ = output.failure_line(&Error::new(Code::InvalidArguments, message));
         }

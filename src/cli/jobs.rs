@@ -24,8 +24,7 @@ pub(super) fn run<T: Tool>(
     let source: Box<dyn BufRead> = match jobs {
         Jobs::None => return Ok(0),
         Jobs::Flags(input) => {
-            let answer = with_stdin::<T>(input, context).and_then(|input| T::run(input, options, context));
-            return answer_with::<T>(answer, output);
+            return answer_to::<T>(with_stdin::<T>(input, context), options, context, output);
         }
         Jobs::Json(text) => Box::new(Cursor::new(text.into_vec())),
         Jobs::Stdin => Box::new(BufReader::with_capacity(64 * 1024, Stdin::new(&context.cancel))),
@@ -46,9 +45,8 @@ pub(super) fn run<T: Tool>(
         });
     }
     documents.try_fold(0, |worst, text| {
-        let answer = text.and_then(|text| input_from::<T>(&text));
-        let answer = answer.and_then(|input| T::run(input, options, context));
-        answer_with::<T>(answer, output).map(|status| worse(worst, status))
+        let input = text.and_then(|text| input_from::<T>(&text));
+        answer_to::<T>(input, options, context, output).map(|status| worse(worst, status))
     })
 }
 
@@ -115,6 +113,27 @@ fn read_all(source: &mut impl Read, text: &mut Vec<u8>, context: &Context) -> Re
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(Error::new(error::code_of(&error), error::describe(&error))),
         }
+    }
+}
+
+/// Does one job and prints its answer; the exit status.
+fn answer_to<T: Tool>(
+    input: Result<T::Input, Error>,
+    options: &T::Options,
+    context: &Context,
+    output: &mut Output,
+) -> io::Result<u8> {
+    match input {
+        Ok(input) if T::STREAMS && output.is_plain_json() => {
+            match output.streamed(|out| T::run_into(input, options, context, out))? {
+                Ok(written) => {
+                    output.warn(&written.warnings);
+                    Ok(written.status)
+                }
+                Err(error) => answer_with::<T>(Err(error), output),
+            }
+        }
+        input => answer_with::<T>(input.and_then(|input| T::run(input, options, context)), output),
     }
 }
 

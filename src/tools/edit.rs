@@ -6,11 +6,13 @@ pub mod diff;
 pub mod error;
 mod file;
 pub mod flags;
+pub mod fuzzy;
 pub mod matching;
 pub mod myers;
 pub mod nearest;
 pub mod plan;
 mod repair;
+pub mod search;
 pub mod splice;
 pub mod view;
 

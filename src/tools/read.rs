@@ -1,6 +1,7 @@
 //! read: text by lines or an image, bounded whatever the file. Owns the choice between the two and
 //! what comes of it; refuses what could make it wait without an end.
 
+mod block;
 mod failure;
 mod file;
 mod lines;

@@ -75,6 +75,8 @@ struct State<'s, T, E> {
     found: BTreeMap<Key, (E, usize)>,
     /// The weight of `found`.
     ahead: usize,
+    /// Threads that wait for something to do.
+    idle: usize,
     sink: &'s mut (dyn FnMut(E) -> ControlFlow<()> + Send),
 }
 
@@ -86,7 +88,7 @@ impl<'s, T: Send, E: Send> Schedule<'s, T, E> {
         sink: &'s mut (dyn FnMut(E) -> ControlFlow<()> + Send),
     ) -> Self {
         let waiting = BTreeMap::from([(key, task)]);
-        let state = State { waiting, running: Vec::new(), found: BTreeMap::new(), ahead: 0, sink };
+        let state = State { waiting, running: Vec::new(), found: BTreeMap::new(), ahead: 0, idle: 0, sink };
         Self {
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -147,7 +149,9 @@ impl<'s, T: Send, E: Send> Schedule<'s, T, E> {
                     self.changed.notify_all();
                     return;
                 }
+                state.idle += 1;
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
                 continue;
             };
             drop(state);
@@ -196,6 +200,10 @@ impl<'s, T: Send, E: Send> Schedule<'s, T, E> {
                 self.stop();
                 return;
             }
+        }
+        // Waking costs a system call even when nobody sleeps.
+        if state.idle == 0 {
+            return;
         }
         if news > 1 || was_full || state.waiting.is_empty() && state.running.is_empty() {
             self.changed.notify_all();

@@ -6,6 +6,7 @@ use std::fmt;
 use memchr::memmem;
 use serde::Serialize;
 
+use super::fuzzy;
 use super::view::{self, Line};
 
 /// Words looked for.
@@ -209,7 +210,7 @@ impl Part {
     /// Why `old` does not match the line `text`; `None` if it does.
     fn reason(&self, old: &[u8], text: &[u8]) -> Option<Reason> {
         let [old, text] =
-            [old, text].map(|line| String::from_utf8_lossy(&view::fuzzy_line(line)).into_owned());
+            [old, text].map(|line| String::from_utf8_lossy(&fuzzy::fuzzy_line(line)).into_owned());
         if self.fits(&old, &text) {
             return None;
         }

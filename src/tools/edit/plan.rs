@@ -34,7 +34,7 @@ impl Plan {
         })?;
         let replacements = splice::replacements(text, edits, &matches);
         let diff = Diff::new(text, &replacements).ok_or(Cause::Unchanged)?;
-        Ok(Self { replacements, body, count: matches.count(), diff })
+        Ok(Self { replacements, body, count: matches.found.len(), diff })
     }
 
     /// What can be said of edits without the file.

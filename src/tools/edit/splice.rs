@@ -2,7 +2,9 @@
 
 use memchr::{memchr, memrchr};
 
-use super::matching::{Edit, Found, Matches, Spot};
+use super::fuzzy;
+use super::matching::{Edit, Found, Matches};
+use super::search::{Kind, Spot};
 use super::view::{self, Line};
 
 /// Bytes `start..end` of the file give way to `with`.
@@ -19,9 +21,9 @@ pub struct Replacement {
 /// The replacements that carry out `edits` at `matches`, in the order of the file; those that would
 /// change nothing but line endings are left out.
 pub fn replacements(bytes: &[u8], edits: &[Edit], matches: &Matches) -> Vec<Replacement> {
-    let mut replacements = match matches {
-        Matches::Exact(found) => exact(bytes, edits, found),
-        Matches::Fuzzy(found) => fuzzy(bytes, edits, found),
+    let mut replacements = match matches.kind {
+        Kind::Exact | Kind::Lossy => exact(bytes, edits, matches),
+        Kind::Fuzzy => rewritten_lines(bytes, edits, &matches.found),
     };
     replacements.retain(|one| view::with_lf(&one.with) != view::with_lf(&bytes[one.start..one.end]));
     part_breaks(bytes, &mut replacements);
@@ -42,17 +44,38 @@ pub fn pieces<'a>(bytes: &'a [u8], replacements: &'a [Replacement]) -> Vec<&'a [
     pieces
 }
 
-fn exact(bytes: &[u8], edits: &[Edit], found: &[Found<usize>]) -> Vec<Replacement> {
-    let replace = |&Found { edit, start, end }: &Found<usize>| Replacement {
-        start,
-        end,
-        with: with_endings_of(bytes, start, &edits[edit].new),
+fn exact(bytes: &[u8], edits: &[Edit], matches: &Matches) -> Vec<Replacement> {
+    let place = |spot| match matches.kind {
+        Kind::Lossy => place_of_shown(bytes, spot),
+        _ => spot.line_start + spot.column,
     };
-    found.iter().map(replace).collect()
+    let found = matches.found.iter().map(|found| (found.edit, place(found.start), place(found.end)));
+    found
+        .map(|(edit, start, end)| Replacement {
+            start,
+            end,
+            with: with_endings_of(bytes, start, &edits[edit].new),
+        })
+        .collect()
+}
+
+/// The place in the file for one in a line that is shown with U+FFFD for stray bytes.
+fn place_of_shown(bytes: &[u8], Spot { line_start, column }: Spot) -> usize {
+    let end = Line::at(bytes, line_start).map_or(line_start, |line| line.end);
+    let (mut place, mut left) = (line_start, column);
+    for chunk in bytes[line_start..end].utf8_chunks() {
+        if left <= chunk.valid().len() {
+            break;
+        }
+        let shown = if chunk.invalid().is_empty() { 0 } else { view::REPLACEMENT.len() };
+        left -= chunk.valid().len() + shown;
+        place += chunk.valid().len() + chunk.invalid().len();
+    }
+    place + left
 }
 
 /// The lines that an edit touches are rewritten from their fuzzy form, as pi does.
-fn fuzzy(bytes: &[u8], edits: &[Edit], found: &[Found<Spot>]) -> Vec<Replacement> {
+fn rewritten_lines(bytes: &[u8], edits: &[Edit], found: &[Found]) -> Vec<Replacement> {
     let mut replacements: Vec<Replacement> = Vec::new();
     // Where the old text before ended, while its last line is still being rewritten.
     let mut open: Option<Spot> = None;
@@ -91,11 +114,11 @@ impl<'a> FuzzyLine<'a> {
     fn at(bytes: &'a [u8], start: usize) -> Self {
         let end = Line::at(bytes, start).map_or(start, |line| line.end);
         let content = &bytes[start..end];
-        Self { content, fuzzy: view::fuzzy_line(content), end }
+        Self { content, fuzzy: fuzzy::fuzzy_line(content), end }
     }
 
     fn part(&self, from: usize, to: usize) -> Vec<u8> {
-        view::restored(self.content, &self.fuzzy, from, to)
+        fuzzy::restored(self.content, &self.fuzzy, from, to)
     }
 }
 

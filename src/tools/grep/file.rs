@@ -1,15 +1,15 @@
 //! The search of one file: what a searcher reports becomes matches, lines of text, or edits.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
-use serde_json::value::{RawValue, to_raw_value};
 
-use super::matches::{Line, MAX_LINE, Match, Submatch, Text};
+use super::matches::{Line, MAX_LINE, Match, Records, Submatch, Text};
+use super::place::Place;
 use super::query::Query;
 use super::replace::Rewriting;
 use crate::cancel::Cancel;
@@ -17,7 +17,7 @@ use crate::error;
 use crate::fs::Source;
 use crate::fs::path;
 use crate::message::Base64;
-use crate::tool::listing::Listing;
+use crate::tool::listing::{Listing, decoded_len};
 use crate::tool::truncate::{self, MAX_GREP_LINE};
 
 /// What a file gave.
@@ -25,10 +25,8 @@ use crate::tool::truncate::{self, MAX_GREP_LINE};
 pub(super) struct Found {
     /// Matching lines (edits, when replacing).
     pub(super) count: u64,
-    /// The matches, for programs.
-    pub(super) matches: Vec<Box<RawValue>>,
-    /// The file's edits, for pi-edit.
-    pub(super) document: Option<Box<RawValue>>,
+    /// The matches (when replacing: the one call of edit), for programs.
+    pub(super) records: Records,
     /// The lines, for models.
     pub(super) text: Listing,
     /// Whether a line of the text was cut.
@@ -41,12 +39,19 @@ pub(super) struct Found {
 pub(super) struct File<'a> {
     /// As shown: relative to the search directory.
     pub(super) shown: &'a Path,
-    /// As the caller can open it.
-    pub(super) named: &'a Path,
+    /// What it was found in.
+    pub(super) place: &'a Place,
     /// Matches to report at most.
     pub(super) most: u64,
     /// Whether nobody will see the text.
     pub(super) is_unseen: bool,
+}
+
+impl File<'_> {
+    /// As the caller can name it.
+    fn named(&self) -> PathBuf {
+        self.place.named(self.shown)
+    }
 }
 
 /// What ends a search before its time.
@@ -79,7 +84,7 @@ pub(super) fn search(
     if let Some(rewriting) = &mut rewriting
         && let Err(error) = rewriting.look_at(source.as_mut())
     {
-        let problem = Some(problem(&error, file.named, query.is_multiline));
+        let problem = Some(problem(&error, &file.named(), query.is_multiline));
         return Found { problem, ..Found::default() };
     }
     let text = if file.is_unseen { Listing::unseen() } else { Listing::default() };
@@ -94,15 +99,15 @@ pub(super) fn search(
         last_line: 0,
     };
     let searched = searcher.search_reader(matcher, Stoppable { source, stop }, &mut report);
-    report.settle();
+    let searched = searched.and(report.settle());
     let mut found = report.found;
     if let Err(error) = searched
         && !stop.is_set()
     {
-        found.problem = Some(problem(&error, file.named, query.is_multiline));
+        found.problem = Some(problem(&error, &file.named(), query.is_multiline));
     }
     if let Some(rewriting) = rewriting {
-        rewriting.finish(&mut found, file.named);
+        rewriting.finish(&mut found, &file.named());
     }
     found
 }
@@ -166,7 +171,7 @@ impl Sink for Report<'_, '_> {
                 self.found.count += u64::from(edit);
             }
             None => {
-                self.settle();
+                self.settle()?;
                 self.found.count += 1;
                 self.take(matched, number)?;
                 for (line, number) in matched.lines().zip(number..) {
@@ -228,7 +233,7 @@ impl Report<'_, '_> {
             after: Vec::new(),
         };
         if self.query.context == 0 {
-            self.found.matches.push(to_raw_value(&record)?);
+            self.found.records.push(&record)?;
         } else {
             self.waiting = Some(record.into_owned());
         }
@@ -256,30 +261,34 @@ impl Report<'_, '_> {
     }
 
     /// Finishes the match whose context was still to come.
-    fn settle(&mut self) {
-        if let Some(waiting) = self.waiting.take()
-            && let Ok(record) = to_raw_value(&waiting)
-        {
-            self.found.matches.push(record);
+    fn settle(&mut self) -> io::Result<()> {
+        if let Some(waiting) = self.waiting.take() {
+            self.found.records.push(&waiting)?;
         }
+        Ok(())
     }
 
     /// Adds a line to the text.
     fn show(&mut self, number: u64, sign: u8, line: &[u8]) {
         let shown = path::bytes(self.file.shown);
-        let mut text = Vec::with_capacity(shown.len() + line.len().min(4 * MAX_GREP_LINE) + 16);
-        text.extend_from_slice(shown);
-        text.push(sign);
-        text.extend_from_slice(number.to_string().as_bytes());
-        text.push(sign);
-        text.push(b' ');
-        // A line is not shown beyond so many characters, and none takes more bytes than this.
-        let start = &line[..line.len().min(4 * MAX_GREP_LINE + 4)];
-        let decoded = String::from_utf8_lossy(start);
-        let (cut, is_cut) = truncate::line(&decoded, MAX_GREP_LINE);
-        self.found.has_cut_lines |= is_cut;
-        text.extend_from_slice(if is_cut { cut.as_bytes() } else { line });
-        self.found.text.line(&text);
+        // So many characters are shown, and none of them takes more than four bytes.
+        let is_long = line.len() > MAX_GREP_LINE;
+        let cut = is_long.then(|| {
+            let start = String::from_utf8_lossy(&line[..line.len().min(4 * MAX_GREP_LINE + 4)]);
+            let (cut, is_cut) = truncate::line(&start, MAX_GREP_LINE);
+            is_cut.then(|| cut.into_owned())
+        });
+        let cut = cut.flatten();
+        self.found.has_cut_lines |= cut.is_some();
+        let line = cut.as_ref().map_or(line, |cut| cut.as_bytes());
+        if self.found.text.is_full() {
+            let digits = u64::from(number.checked_ilog10().unwrap_or(0)) + 1;
+            self.found.text.count(decoded_len(shown) + digits + 3 + decoded_len(line));
+        } else {
+            let number = number.to_string();
+            let sign: &[u8] = &[sign];
+            self.found.text.line(&[shown, sign, number.as_bytes(), sign, b" ", line].concat());
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -14,7 +15,37 @@ pub const MAX_LINE: usize = 64 * 1024;
 
 /// Matches in their final form, by path and then by line.
 #[derive(Debug, Default)]
-pub struct Matches(pub(super) Vec<Box<RawValue>>);
+pub struct Matches(pub(super) Vec<Records>);
+
+/// What one file gave, as JSON values with commas between them.
+#[derive(Debug, Default)]
+pub struct Records {
+    json: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Records {
+    /// Adds a value.
+    pub(super) fn push(&mut self, value: &impl Serialize) -> serde_json::Result<()> {
+        if !self.ends.is_empty() {
+            self.json.push(b',');
+        }
+        serde_json::to_writer(&mut self.json, value)?;
+        self.ends.push(self.json.len());
+        Ok(())
+    }
+
+    /// The values and the commas between them.
+    pub(super) fn json(&self) -> &[u8] {
+        &self.json
+    }
+
+    /// The values.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|end| end + 1));
+        starts.zip(&self.ends).map(|(start, end)| &self.json[start..*end])
+    }
+}
 
 /// One matching line (with --multiline, the lines that one match touches).
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -118,7 +149,12 @@ impl Match<'_> {
 
 impl Serialize for Matches {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(&self.0)
+        let mut list = serializer.serialize_seq(None)?;
+        for record in self.0.iter().flat_map(Records::iter) {
+            let record: &RawValue = serde_json::from_slice(record).map_err(S::Error::custom)?;
+            list.serialize_element(record)?;
+        }
+        list.end()
     }
 }
 

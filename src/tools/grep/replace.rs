@@ -11,7 +11,6 @@ use grep_matcher::{Captures, Matcher};
 use grep_regex::{RegexCaptures, RegexMatcher};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::value::to_raw_value;
 
 use super::file::{Found, without_break};
 use super::query::fill;
@@ -128,7 +127,9 @@ impl<'q> Rewriting<'q> {
             path_base64: named.to_str().is_none().then(|| Base64::encode(path::bytes(named))),
             edits: self.edits,
         };
-        found.document = to_raw_value(&edits).ok();
+        if let Err(error) = found.records.push(&edits) {
+            found.problem = Some(error.to_string());
+        }
     }
 
     /// The text at `range` with every match that starts in it replaced.

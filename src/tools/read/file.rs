@@ -7,14 +7,13 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use super::block::{BLOCK, Block};
 use super::failure::Failure;
 use crate::cancel::Cancel;
 use crate::context::Context;
 use crate::error::Error;
 use crate::fs::{Kind, Source, path};
 
-/// Large enough for memory speed, small enough to stay in the cache until it is counted (measured).
-const BLOCK: usize = 128 * 1024;
 /// How often a wait looks around where the system gives no descriptor that would wake it.
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -37,7 +36,7 @@ pub(super) struct File<'c> {
     /// What is left of the size at opening; `None`: until the end.
     left: Option<u64>,
     wait: Wait,
-    buffer: Vec<u8>,
+    buffer: Block,
     is_cut: bool,
 }
 
@@ -74,7 +73,7 @@ impl<'c> File<'c> {
             cancel: &context.cancel,
             left,
             wait,
-            buffer: vec![0; size],
+            buffer: Block::new(size),
             is_cut: false,
         })
     }
@@ -82,19 +81,19 @@ impl<'c> File<'c> {
     /// The next block; empty at the end.
     pub(super) fn block(&mut self) -> Result<&[u8], Error> {
         let count = self.read_at(0)?;
-        Ok(&self.buffer[..count])
+        Ok(&self.buffer.bytes()[..count])
     }
 
     /// The next block, whole unless the file ends before.
     pub(super) fn whole_block(&mut self) -> Result<&[u8], Error> {
         let mut filled = 0;
-        while filled < self.buffer.len() {
+        while filled < self.buffer.bytes().len() {
             match self.read_at(filled)? {
                 0 => break,
                 count => filled += count,
             }
         }
-        Ok(&self.buffer[..filled])
+        Ok(&self.buffer.bytes()[..filled])
     }
 
     /// What is known of the bytes still to come.
@@ -108,7 +107,7 @@ impl<'c> File<'c> {
     }
 
     fn read_at(&mut self, start: usize) -> Result<usize, Error> {
-        let room = self.buffer.len() - start;
+        let room = self.buffer.bytes().len() - start;
         let room = self.left.map_or(room, |left| usize::try_from(left).unwrap_or(room).min(room));
         if room == 0 || self.is_cut {
             return Ok(0);
@@ -119,7 +118,7 @@ impl<'c> File<'c> {
                 self.is_cut = true;
                 return Ok(0);
             }
-            match self.source.read(&mut self.buffer[start..start + room]) {
+            match self.source.read(&mut self.buffer.bytes_mut()[start..start + room]) {
                 Ok(count) => {
                     if let Some(left) = &mut self.left {
                         *left -= count as u64;
