@@ -31,6 +31,10 @@ pub const EXIT_STATUS: &[(&str, &str)] = &[
     ("2", "bad usage, or a message whose calls cannot be run; none of them was"),
 ];
 
+/// The shape of what pi-call prints, one line a call.
+pub const PRINTS: &str = "`{role: \"toolResult\", toolCallId, toolName, content: [...], details?, isError, \
+                          durationMs?, timestamp}` per call";
+
 /// Command lines to copy.
 pub const EXAMPLES: &[Example] = &[
     Example {

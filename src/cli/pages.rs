@@ -10,9 +10,10 @@ pub mod text;
 use clap::builder::StyledStr;
 use clap::{ArgAction, Command};
 
-use crate::cli::command;
+use crate::cli::{call, command};
 use crate::tool::{Declaration, Example, Tool};
 use crate::tools::bash::Bash;
+use crate::tools::declare::Declare;
 use crate::tools::edit::Edit;
 use crate::tools::find::Find;
 use crate::tools::grep::Grep;
@@ -51,6 +52,8 @@ pub fn all() -> Vec<Page> {
         Page::of::<Ls>(&text::LS),
         Page::of::<Find>(&text::FIND),
         Page::of::<Grep>(&text::GREP),
+        Page::of::<Declare>(&text::TOOLS),
+        Page::new(call::command(), call::PRINTS, call::EXIT_STATUS, call::EXAMPLES, &text::CALL),
     ]
 }
 

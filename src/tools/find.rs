@@ -60,7 +60,7 @@ pub struct Options {
     #[arg(short = '0', long)]
     print0: bool,
     /// Only entries of this type
-    #[arg(short, long = "type", value_name = "TYPE", value_enum)]
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_enum)]
     kind: Option<Type>,
 }
 

@@ -47,7 +47,7 @@ impl Records {
     }
 }
 
-/// One matching line (with --multiline, the lines that one match touches).
+/// One matching line (with --multiline, neighbouring lines that matches touch).
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Match<'a> {
     /// The file, relative to `root`; what is not UTF-8 is replaced by U+FFFD.

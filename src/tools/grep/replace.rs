@@ -1,6 +1,6 @@
 //! `--replace`: matching lines as edits, one call of pi-edit for each file.
 //!
-//! An edit replaces a whole line (with `--multiline`: the lines a match touches) and says at which line
+//! An edit replaces a whole line (with `--multiline`: the neighbouring lines that matches touch) and says at which line
 //! it starts, so that it is never ambiguous and two edits never overlap. Line breaks stay as they are.
 
 use std::io::{self, Read as _, SeekFrom};
@@ -29,7 +29,7 @@ pub struct FileEdits {
     edits: Vec<Edit>,
 }
 
-/// The replacement of one line, or of several that one match touches.
+/// The replacement of one line, or with --multiline of neighbouring lines that matches touch.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Edit {
