@@ -225,3 +225,6 @@ fn milliseconds_since_1970(context: &Context) -> u64 {
     let since = (context.now)().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;
