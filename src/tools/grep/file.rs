@@ -76,10 +76,8 @@ pub(super) fn search(
     file: &File<'_>,
     stop: Stop<'_>,
 ) -> Found {
-    let mut rewriting = match &query.replacement {
-        Some(template) => Some(Rewriting::new(template, matcher, query.is_multiline)),
-        None => None,
-    };
+    let template = query.replacement.as_ref();
+    let mut rewriting = template.map(|template| Rewriting::new(template, matcher, query.is_multiline));
     let mut source = source;
     if let Some(rewriting) = &mut rewriting
         && let Err(error) = rewriting.look_at(source.as_mut())
