@@ -76,8 +76,8 @@ pub(super) fn search(
     file: &File<'_>,
     stop: Stop<'_>,
 ) -> Found {
-    let mut rewriting =
-        query.replacement.as_ref().map(|template| Rewriting::new(template, matcher, query.is_multiline));
+    let template = query.replacement.as_ref();
+    let mut rewriting = template.map(|template| Rewriting::new(template, matcher, query.is_multiline));
     let mut source = source;
     if let Some(rewriting) = &mut rewriting
         && let Err(error) = rewriting.look_at(source.as_mut())
