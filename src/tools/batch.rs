@@ -123,7 +123,7 @@ impl Batch<'_> {
     }
 
     fn tool(&self, name: &str) -> Option<&Entry> {
-        self.tools.iter().find(|tool| tool.name == name)
+        self.tools.iter().find(|tool| tool.name() == name)
     }
 
     fn result_of(&self, call: &ToolCall, is_cut: bool) -> ToolResultMessage {

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::tool::format::Effects;
-use crate::tools;
+use crate::tools::{self, Declared};
 
 #[test]
 fn a_tool_that_breaks_is_an_error_result_and_costs_no_other() {
-    let breaking = Entry { name: "break", prepare: |_| Ok(Box::new(|_| panic!("bad {}", 7))), ..tool("x") };
+    let breaking = Entry { prepare: |_| Ok(Box::new(|_| panic!("bad {}", 7))), ..tool("break") };
     let tools = [breaking, tool("fine")];
     let results = run(&tools, &["break", "fine"], &context());
     assert!(results[0].is_error && results[0].duration_ms.is_none());
@@ -85,7 +85,7 @@ fn calls_share_a_lane_when_they_write_one_file() {
     std::fs::write(folder.path().join("a"), "").unwrap();
     std::os::unix::fs::symlink("a", folder.path().join("link")).unwrap();
     let context = context().in_dir(folder.path());
-    let batch = Batch { tools: &tools::ALL, parallel: PARALLEL, context: &context };
+    let batch = Batch { tools: tools::ALL, parallel: PARALLEL, context: &context };
     let calls = [
         ("write", json!({"path": "a"})),
         ("read", json!({"path": "a"})),
@@ -105,8 +105,7 @@ fn calls_share_a_lane_when_they_write_one_file() {
 
 fn tool(name: &'static str) -> Entry {
     Entry {
-        name,
-        effects: Effects::Reads,
+        declared: Declared { name, effects: Effects::Reads, ..tools::DECLARED[0] },
         prepare: |_| {
             Ok(Box::new(|_| ToolResult {
                 content: vec![crate::message::Content::text("ran")],
