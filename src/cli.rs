@@ -1,16 +1,21 @@
 //! The command contract, once for every command: arguments, output, errors, exit status, signals.
 
+pub mod call;
 pub mod command;
 mod jobs;
 mod json_style;
+mod live;
 mod output;
+pub mod pages;
 mod signal;
+mod stdin;
 mod terminal;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+pub use live::LiveCopy;
 pub use output::{Format, Output};
 pub use signal::Pipe;
 
@@ -41,12 +46,18 @@ pub struct Common {
 
 /// The whole life of a tool command.
 pub fn run_tool<T: Tool>() -> ExitCode {
+    run_tool_with::<T>(|_| ())
+}
+
+/// The same for a tool with options that no flag can set: `complete` sets them.
+pub fn run_tool_with<T: Tool>(complete: impl FnOnce(&mut T::Options)) -> ExitCode {
     let context = Context::from_process(None);
     signal::prepare(&context.cancel, if T::OUTLIVES_PIPES { Pipe::Ignore } else { Pipe::Default });
-    let line = match command::parse::<T>(context.arguments(), &context.environment) {
+    let mut line = match command::parse::<T>(context.arguments(), &context.environment) {
         Ok(line) => line,
         Err(stop) => return stop.report(&format!("pi-{}", T::NAME), T::USAGE_STATUS, &context.environment),
     };
+    complete(&mut line.options);
     let mut output = Output::new(format!("pi-{}", T::NAME), line.format, line.color, &context.environment);
     let status = if line.schema {
         output.value(&Declaration::of::<T>()).map(|()| 0)
@@ -57,7 +68,7 @@ pub fn run_tool<T: Tool>() -> ExitCode {
         };
         jobs::run::<T>(line.jobs, &line.options, &context, &mut output)
     };
-    let status = status.unwrap_or_else(|error| output.lost(&error));
+    let status = status.unwrap_or_else(|error| output.lost(&error, T::FAILURE_STATUS));
     signal::finish(&context.cancel);
     ExitCode::from(status)
 }

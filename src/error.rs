@@ -6,11 +6,12 @@
 use std::io;
 
 use nix::errno::Errno;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// What went wrong, for programs. Closed and stable: a code is never renamed or reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Code {
@@ -105,6 +106,8 @@ pub fn code_of(error: &io::Error) -> Code {
         Some(Errno::ENOTDIR) => Code::NotDirectory,
         Some(Errno::EACCES | Errno::EPERM | Errno::EROFS) => Code::PermissionDenied,
         Some(Errno::ENOSPC | Errno::EDQUOT | Errno::EFBIG) => Code::NoSpace,
+        // The standard library's word for a path with a NUL byte.
+        None if error.kind() == io::ErrorKind::InvalidInput => Code::InvalidArguments,
         _ => Code::Io,
     }
 }

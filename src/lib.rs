@@ -20,5 +20,6 @@ pub mod error;
 pub mod fs;
 pub mod json;
 pub mod message;
+pub mod session;
 pub mod tool;
 pub mod tools;

@@ -3,7 +3,11 @@
 pub mod accumulator;
 pub mod arguments;
 pub mod declaration;
+pub mod format;
+pub mod listing;
 pub mod truncate;
+
+use std::io;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -70,6 +74,27 @@ pub trait Tool {
     /// Does the job.
     fn run(input: Self::Input, options: &Self::Options, context: &Context) -> Result<Outcome<Self>, Error>;
 
+    /// Whether [`Tool::run_into`] is to be used where only the structured content is printed.
+    const STREAMS: bool = false;
+
+    /// Does the job as [`Tool::run`] does, but writes the structured content (or the documents) while it
+    /// goes on, so that an answer of any size takes no memory. After a byte has been written the job no
+    /// longer fails: what is written is completed. `Err` outside: writing failed.
+    fn run_into(
+        input: Self::Input,
+        options: &Self::Options,
+        context: &Context,
+        out: &mut (dyn io::Write + Send),
+    ) -> io::Result<Result<Written, Error>> {
+        let outcome = match Self::run(input, options, context) {
+            Ok(outcome) => outcome,
+            Err(error) => return Ok(Err(error)),
+        };
+        serde_json::to_writer(&mut *out, &outcome.structured)?;
+        out.write_all(b"\n")?;
+        Ok(Ok(Written { status: outcome.status, warnings: outcome.warnings }))
+    }
+
     /// Whether the options ask for all documents of a stream to succeed or fail as one.
     fn is_all_or_nothing(_options: &Self::Options) -> bool {
         false
@@ -111,6 +136,17 @@ pub struct Outcome<T: Tool + ?Sized> {
     pub raw_text: Option<Vec<u8>>,
     /// Documents that the command prints, one per line, in place of the structured content.
     pub documents: Option<Vec<Box<RawValue>>>,
+    /// Bytes that the command prints as they are, in place of all else, whatever the format.
+    pub verbatim: Option<Vec<u8>>,
+    /// What could not be done without failing the whole job; for people, on stderr.
+    pub warnings: Vec<String>,
+}
+
+/// What is left to say of a job whose answer has been written.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// The exit status of the command.
+    pub status: u8,
     /// What could not be done without failing the whole job; for people, on stderr.
     pub warnings: Vec<String>,
 }
@@ -131,6 +167,7 @@ impl<T: Tool + ?Sized> Outcome<T> {
             status: 0,
             raw_text: None,
             documents: None,
+            verbatim: None,
             warnings: Vec::new(),
         }
     }
@@ -145,16 +182,25 @@ impl<T: Tool + ?Sized> Outcome<T> {
 /// Calls a tool with arguments as a model sent them: repair, validation, coercion, the job. Never
 /// panics and never fails: what goes wrong is an error result.
 pub fn call<T: Tool>(arguments: Value, options: &T::Options, context: &Context) -> ToolResult {
-    let outcome = arguments::read::<T>(arguments)
-        .map_err(Error::from)
-        .and_then(|input| context.cancel.check().and_then(|()| T::run(input, options, context)));
-    match outcome {
-        Ok(outcome) => ToolResult {
+    match arguments::read::<T>(arguments) {
+        Ok(input) => answer::<T>(input, options, context),
+        Err(invalid) => ToolResult::failure(&invalid.into()),
+    }
+}
+
+/// Does the job of a call whose arguments fit; what goes wrong is an error result.
+pub fn answer<T: Tool>(input: T::Input, options: &T::Options, context: &Context) -> ToolResult {
+    let outcome = context.cancel.check().and_then(|()| T::run(input, options, context));
+    outcome.map_or_else(|error| ToolResult::failure(&error), ToolResult::from)
+}
+
+impl<T: Tool> From<Outcome<T>> for ToolResult {
+    fn from(outcome: Outcome<T>) -> Self {
+        Self {
             content: outcome.content,
             details: outcome.details.and_then(|details| serde_json::to_value(details).ok()),
             structured_content: serde_json::to_value(&outcome.structured).ok(),
             is_error: outcome.is_error,
-        },
-        Err(error) => ToolResult::failure(&error),
+        }
     }
 }

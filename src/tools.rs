@@ -1,6 +1,8 @@
 //! The built-in tools and the one table that lists them.
 
 pub mod bash;
+pub mod batch;
+pub mod declare;
 pub mod edit;
 pub mod find;
 pub mod grep;
@@ -11,24 +13,53 @@ pub mod write;
 use serde_json::Value;
 
 use crate::context::Context;
+use crate::error::Error;
 use crate::message::ToolResult;
-use crate::tool::{self, Declaration, Tool};
+use crate::tool::format::{Effects, Format};
+use crate::tool::{self, Declaration, Tool, arguments};
+
+/// All built-in tools, in the order they are declared to a model.
+pub const ALL: [Entry; 7] = [
+    Entry::of::<read::Read>(Effects::Reads),
+    Entry::of::<bash::Bash>(Effects::Anything),
+    Entry::of::<edit::Edit>(Effects::ChangesFile),
+    Entry::of::<write::Write>(Effects::ReplacesFile),
+    Entry::of::<grep::Grep>(Effects::Reads),
+    Entry::of::<find::Find>(Effects::Reads),
+    Entry::of::<ls::Ls>(Effects::Reads),
+];
+
+/// The built-in tool of that name.
+pub fn named(name: &str) -> Option<Entry> {
+    ALL.into_iter().find(|entry| entry.name == name)
+}
 
 /// A tool as the registry knows it.
 #[derive(Clone, Copy)]
 pub struct Entry {
     /// The tool's name.
     pub name: &'static str,
+    /// What a call can do to the world.
+    pub effects: Effects,
     declare: fn() -> Declaration,
-    call: fn(Value, &Context) -> ToolResult,
+    repair: fn(Value) -> Value,
+    prepare: fn(Value) -> Result<Job, Error>,
 }
 
+/// A call whose arguments fit: does the job. Never fails; what goes wrong is an error result.
+pub type Job = Box<dyn FnOnce(&Context) -> ToolResult>;
+
 impl Entry {
-    const fn of<T: Tool>() -> Self {
+    const fn of<T: Tool<Input: 'static>>(effects: Effects) -> Self {
         Self {
             name: T::NAME,
+            effects,
             declare: Declaration::of::<T>,
-            call: |arguments, context| tool::call::<T>(arguments, &T::Options::default(), context),
+            repair: T::repair,
+            prepare: |arguments| {
+                let input = arguments::read::<T>(arguments)?;
+                Ok(Box::new(move |context| tool::answer::<T>(input, &T::Options::default(), context)))
+            },
         }
     }
 
@@ -37,24 +68,33 @@ impl Entry {
         (self.declare)()
     }
 
+    /// The tool's declaration in the shape a protocol takes.
+    pub fn declaration_in(&self, format: Format) -> Value {
+        format.declaration(&self.declaration(), self.effects)
+    }
+
     /// Calls the tool with arguments as a model sent them.
     pub fn call(&self, arguments: Value, context: &Context) -> ToolResult {
-        (self.call)(arguments, context)
+        match self.prepare(arguments) {
+            Ok(job) => job(context),
+            Err(invalid) => ToolResult::failure(&invalid),
+        }
     }
-}
 
-/// All built-in tools, in the order they are declared to a model.
-pub const ALL: [Entry; 7] = [
-    Entry::of::<read::Read>(),
-    Entry::of::<bash::Bash>(),
-    Entry::of::<edit::Edit>(),
-    Entry::of::<write::Write>(),
-    Entry::of::<grep::Grep>(),
-    Entry::of::<find::Find>(),
-    Entry::of::<ls::Ls>(),
-];
+    /// The job that a call with these arguments is: they are repaired, coerced and validated.
+    pub fn prepare(&self, arguments: Value) -> Result<Job, Error> {
+        (self.prepare)(arguments)
+    }
 
-/// The built-in tool of that name.
-pub fn named(name: &str) -> Option<Entry> {
-    ALL.into_iter().find(|entry| entry.name == name)
+    /// The file that a call with these arguments will write, as the model named it; `None` where it
+    /// writes none or the arguments are unusable.
+    fn written_path(&self, arguments: &Value) -> Option<String> {
+        if !matches!(self.effects, Effects::ChangesFile | Effects::ReplacesFile) {
+            return None;
+        }
+        match (self.repair)(arguments.clone()).get("path")? {
+            Value::String(path) => Some(path.clone()),
+            other => Some(other.to_string()),
+        }
+    }
 }

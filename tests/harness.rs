@@ -141,11 +141,6 @@ impl Run<'_> {
         self
     }
 
-    pub fn dir(mut self, dir: impl AsRef<Path>) -> Self {
-        self.command.current_dir(dir);
-        self
-    }
-
     /// The prepared `std` command, for tests that need the child itself.
     pub fn into_std(self) -> Command {
         self.command

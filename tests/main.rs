@@ -20,6 +20,7 @@ mod pages;
 mod pi_call;
 mod pi_tools;
 mod read;
+mod sessions;
 mod tidy;
 mod vectors;
 mod write;

@@ -14,7 +14,7 @@ use super::output::{Format, Output};
 use super::terminal::Color;
 use crate::context::Environment;
 use crate::error::{Code, Error};
-use crate::tool::Tool;
+use crate::tool::{Example, Tool};
 
 /// What a command line asks for.
 pub(super) struct Line<T: Tool> {
@@ -41,7 +41,7 @@ pub(super) enum Jobs<I> {
 }
 
 /// Why there is no plan.
-pub(super) struct Stop(clap::Error, Vec<OsString>);
+pub(super) struct Stop(pub(super) clap::Error, pub(super) Vec<OsString>);
 
 /// The clap definition of a tool's command: the one source of help, man page and completions.
 pub fn of<T: Tool>() -> Command {
@@ -52,7 +52,7 @@ pub fn of<T: Tool>() -> Command {
         .long_about(None)
         .version(env!("CARGO_PKG_VERSION"))
         .max_term_width(100)
-        .after_help(after_help::<T>())
+        .after_help(after_help(T::EXAMPLES, &exit_statuses::<T>()))
 }
 
 /// The exit statuses of a tool's command: common ones first.
@@ -130,9 +130,11 @@ impl Stop {
         }
         let _ = error.print();
         if !std::io::stdout().is_terminal() && !wants_text(&words, environment) {
+            // clap's first paragraph: the fault, and on lines of their own what it is about.
             let shown = error.to_string();
-            let message = shown.lines().next().unwrap_or_default();
-            let message = message.strip_prefix("error: ").unwrap_or(message);
+            let message = shown.lines().take_while(|line| !line.is_empty());
+            let message = message.map(str::trim).collect::<Vec<_>>().join(" ");
+            let message = message.strip_prefix("error: ").unwrap_or(&message);
             let mut output = Output::new(name.to_owned(), Format::Json, Color::Never, environment);
             let _ = output.failure_line(&Error::new(Code::InvalidArguments, message));
         }
@@ -170,13 +172,14 @@ fn first_flag_of<I: Args>(matches: &ArgMatches) -> Option<String> {
         .map(|argument| argument.get_long().map_or_else(|| argument.to_string(), |long| format!("--{long}")))
 }
 
-fn after_help<T: Tool>() -> String {
+/// What stands below the options: examples to copy, and the exit statuses.
+pub(super) fn after_help(examples: &[Example], exit_statuses: &[(&str, &str)]) -> String {
     let mut text = String::from("Examples:\n");
-    for example in T::EXAMPLES {
+    for example in examples {
         let _ = writeln!(text, "  # {}\n  {}", example.purpose, example.command);
     }
     text.push_str("\nExit status:\n");
-    for (status, meaning) in exit_statuses::<T>() {
+    for (status, meaning) in exit_statuses {
         let _ = writeln!(text, "  {status:<5} {meaning}");
     }
     text

@@ -1,12 +1,13 @@
 //! Running the jobs a command line asks for, one answer each, in order.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, IsTerminal, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::os::unix::ffi::OsStringExt;
 
 use serde_json::Value;
 
 use super::command::Jobs;
+use super::stdin::Stdin;
 use super::{Output, status_of};
 use crate::context::Context;
 use crate::error::{self, Code, Error};
@@ -23,11 +24,10 @@ pub(super) fn run<T: Tool>(
     let source: Box<dyn BufRead> = match jobs {
         Jobs::None => return Ok(0),
         Jobs::Flags(input) => {
-            let answer = with_stdin::<T>(input, context).and_then(|input| T::run(input, options, context));
-            return answer_with::<T>(answer, output);
+            return answer_to::<T>(with_stdin::<T>(input, context), options, context, output);
         }
         Jobs::Json(text) => Box::new(Cursor::new(text.into_vec())),
-        Jobs::Stdin => Box::new(BufReader::with_capacity(64 * 1024, io::stdin())),
+        Jobs::Stdin => Box::new(BufReader::with_capacity(64 * 1024, Stdin::new(&context.cancel))),
         Jobs::File(path) => match File::open(context.cwd.join(&path)) {
             Ok(file) => Box::new(BufReader::new(file)),
             Err(source) => {
@@ -36,7 +36,7 @@ pub(super) fn run<T: Tool>(
             }
         },
     };
-    let mut documents = Documents { stream: Stream::new(source), context };
+    let mut documents = Documents::new(source, context);
     if T::is_all_or_nothing(options) {
         let inputs = documents.map(|text| input_from::<T>(&text?)).collect();
         let answers = T::run_all(inputs, options, context);
@@ -45,16 +45,21 @@ pub(super) fn run<T: Tool>(
         });
     }
     documents.try_fold(0, |worst, text| {
-        let answer = text.and_then(|text| input_from::<T>(&text));
-        let answer = answer.and_then(|input| T::run(input, options, context));
-        answer_with::<T>(answer, output).map(|status| worse(worst, status))
+        let input = text.and_then(|text| input_from::<T>(&text));
+        answer_to::<T>(input, options, context, output).map(|status| worse(worst, status))
     })
 }
 
-/// The texts of a stream of arguments, until its end or the call's cancellation.
-struct Documents<'a, R> {
+/// The texts of a stream of JSON values, until its end or the call's cancellation.
+pub(super) struct Documents<'a, R> {
     stream: Stream<R>,
     context: &'a Context,
+}
+
+impl<'a, R: BufRead> Documents<'a, R> {
+    pub(super) fn new(source: R, context: &'a Context) -> Self {
+        Self { stream: Stream::new(source), context }
+    }
 }
 
 impl<R: BufRead> Iterator for Documents<'_, R> {
@@ -87,12 +92,7 @@ fn input_from<T: Tool>(text: &[u8]) -> Result<T::Input, Error> {
 /// Fills the argument that standard input stands for, if the flags left one open.
 fn with_stdin<T: Tool>(mut input: T::Input, context: &Context) -> Result<T::Input, Error> {
     if let Some(text) = T::stdin_argument(&mut input) {
-        let mut stdin = io::stdin().lock();
-        if stdin.is_terminal() {
-            let message =
-                format!("pi-{} reads standard input, and that is a terminal; pipe the text in", T::NAME);
-            return Err(Error::new(Code::InvalidArguments, message));
-        }
+        let mut stdin = Stdin::piped(&format!("pi-{}", T::NAME), &context.cancel)?;
         read_all(&mut stdin, text, context)?;
     }
     Ok(input)
@@ -113,6 +113,27 @@ fn read_all(source: &mut impl Read, text: &mut Vec<u8>, context: &Context) -> Re
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(Error::new(error::code_of(&error), error::describe(&error))),
         }
+    }
+}
+
+/// Does one job and prints its answer; the exit status.
+fn answer_to<T: Tool>(
+    input: Result<T::Input, Error>,
+    options: &T::Options,
+    context: &Context,
+    output: &mut Output,
+) -> io::Result<u8> {
+    match input {
+        Ok(input) if T::STREAMS && output.is_plain_json() => {
+            match output.streamed(|out| T::run_into(input, options, context, out))? {
+                Ok(written) => {
+                    output.warn(&written.warnings);
+                    Ok(written.status)
+                }
+                Err(error) => answer_with::<T>(Err(error), output),
+            }
+        }
+        input => answer_with::<T>(input.and_then(|input| T::run(input, options, context)), output),
     }
 }
 

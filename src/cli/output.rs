@@ -1,6 +1,8 @@
 //! What a command prints: one line of JSON a job on stdout, words for people on stderr.
 
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::os::fd::AsFd;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -74,20 +76,50 @@ impl Output {
     pub fn value<V: Serialize + ?Sized>(&mut self, value: &V) -> io::Result<()> {
         match self.style {
             Style::Line => serde_json::to_writer(&mut self.stdout, value)?,
-            Style::Pretty => serde_json::to_writer_pretty(&mut self.stdout, value)?,
+            // By way of a value, so that parts which come as finished JSON are laid out, too.
+            Style::Pretty => {
+                serde_json::to_writer_pretty(&mut self.stdout, &serde_json::to_value(value)?)?;
+            }
             Style::Colored => {
                 let mut writer = serde_json::Serializer::with_formatter(&mut self.stdout, Colored::default());
-                value.serialize(&mut writer)?;
+                serde_json::to_value(value)?.serialize(&mut writer)?;
             }
         }
         self.stdout.write_all(b"\n")?;
         self.stdout.flush()
     }
 
+    /// Whether exactly the structured content is printed, one line a value.
+    pub(super) fn is_plain_json(&self) -> bool {
+        self.format == Format::Json && matches!(self.style, Style::Line)
+    }
+
+    /// Lets a job write its answer itself, from any thread.
+    pub(super) fn streamed<R>(
+        &mut self,
+        job: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.stdout.flush()?;
+        let stdout = File::from(self.stdout.get_ref().as_fd().try_clone_to_owned()?);
+        let mut out = BufWriter::with_capacity(64 * 1024, stdout);
+        let result = job(&mut out)?;
+        out.flush()?;
+        Ok(result)
+    }
+
+    /// Prints warnings.
+    pub(super) fn warn(&mut self, warnings: &[String]) {
+        for warning in warnings {
+            self.message(warning);
+        }
+    }
+
     /// Prints a result in the format asked for, and its warnings.
     pub(super) fn outcome<T: Tool>(&mut self, outcome: &Outcome<T>) -> io::Result<()> {
-        for warning in &outcome.warnings {
-            self.message(warning);
+        self.warn(&outcome.warnings);
+        if let Some(bytes) = &outcome.verbatim {
+            self.stdout.write_all(bytes)?;
+            return self.stdout.flush();
         }
         match (self.format, &outcome.documents) {
             (Format::Text, _) => self.text(&outcome.content, outcome.raw_text.as_deref()),
@@ -128,13 +160,13 @@ impl Output {
     }
 
     /// The answer could not be written: says so unless the reader simply left. The exit status.
-    pub(super) fn lost(&mut self, error: &io::Error) -> u8 {
+    pub(super) fn lost(&mut self, error: &io::Error, failure_status: u8) -> u8 {
         const KILLED_BY_SIGPIPE: u8 = 141;
         if error.kind() == io::ErrorKind::BrokenPipe {
             return KILLED_BY_SIGPIPE;
         }
         self.message(&format!("{}, write to standard output", describe(error)));
-        1
+        failure_status
     }
 
     fn text(&mut self, content: &[Content], raw: Option<&[u8]>) -> io::Result<()> {

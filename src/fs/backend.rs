@@ -21,6 +21,9 @@ pub trait Backend: Send + Sync {
     /// The path without links, `.` and `..`.
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf>;
 
+    /// Where a link points, as written in it.
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf>;
+
     /// Opens for reading. Never blocks: what is not a regular file is opened without waiting for a
     /// writer, and the caller decides by [`Source::metadata`] what to do with it.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Source>>;
@@ -46,7 +49,7 @@ pub trait Backend: Send + Sync {
     ) -> Result<(), replace::Error>;
 
     /// Runs a command to its end, its timeout or its cancellation, handing output on as it comes.
-    fn run(&self, command: &Command, output: &mut Output<'_>, cancel: &Cancel) -> Result<Ended, StartError>;
+    fn run(&self, command: &Command, output: &mut dyn Output, cancel: &Cancel) -> Result<Ended, StartError>;
 }
 
 /// An open file.

@@ -39,6 +39,10 @@ impl Backend for Local {
         std::fs::canonicalize(path)
     }
 
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        std::fs::read_link(path)
+    }
+
     fn open(&self, path: &Path) -> io::Result<Box<dyn Source>> {
         // Without O_NONBLOCK the open itself waits for a FIFO's writer; on a regular file it means nothing.
         let file =
@@ -74,7 +78,7 @@ impl Backend for Local {
         replace::replace(path, content, expected, cancel)
     }
 
-    fn run(&self, command: &Command, output: &mut Output<'_>, cancel: &Cancel) -> Result<Ended, StartError> {
+    fn run(&self, command: &Command, output: &mut dyn Output, cancel: &Cancel) -> Result<Ended, StartError> {
         process::run(command, output, cancel)
     }
 }
