@@ -73,6 +73,7 @@ pub(super) fn on_disk(path: &Path, context: &Context) -> Result<(), Error> {
     context.backend.replace(path, &[&lines], None, &context.cancel).map_err(|error| match error {
         fs::replace::Error::Aborted => Error::Aborted,
         fs::replace::Error::Changed { path } => Error::Replaced { path },
+        fs::replace::Error::Unsupported { path, .. } => Error::NotASession { path },
         fs::replace::Error::Io { step, path, source } => Error::Io { step, path, source },
     })
 }
