@@ -24,8 +24,8 @@ use supervisor::{Event, Supervisor};
 const QUIET: Duration = Duration::from_millis(100);
 /// How long such output is taken when the command has no timeout.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes read at once.
-const BLOCK: usize = 128 * 1024;
+/// Bytes read at once, at first and once a command writes much: most never touch the larger block.
+const BLOCKS: [usize; 2] = [4 * 1024, 128 * 1024];
 /// What a pipe holds at most; more than that after the end comes from something that got away.
 const PIPE: usize = 1024 * 1024;
 /// How often a wait asks for a cancellation that cannot wake it.
@@ -130,7 +130,7 @@ pub fn run(command: &Command, output: &mut dyn Output, cancel: &Cancel) -> Resul
         deadline: command.timeout.and_then(|timeout| started.checked_add(timeout)),
         supervisor,
         pipe: Some(pipe),
-        block: vec![0; BLOCK],
+        block: vec![0; BLOCKS[0]],
         exit: None,
         last_sign: started,
     };
@@ -229,14 +229,17 @@ impl Watch {
         let timeout = timeout.map_or(PollTimeout::NONE, |timeout| {
             PollTimeout::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(PollTimeout::MAX)
         });
-        let fds = [self.pipe.as_ref().map(AsFd::as_fd), self.supervisor.events(), wake];
+        let readable = |fd| (fd, PollFlags::POLLIN);
+        let pipe = self.pipe.as_ref().map(AsFd::as_fd);
+        let fds = [pipe.map(readable), self.supervisor.events(), wake.map(readable)];
         let mut polled: Vec<PollFd<'_>> =
-            fds.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)).collect();
+            fds.iter().flatten().map(|(fd, events)| PollFd::new(*fd, *events)).collect();
         // An interrupted wait is one that found nothing.
         if poll(&mut polled, timeout).unwrap_or(0) <= 0 {
             return Ready::default();
         }
-        let mut found = polled.iter().map(|fd| fd.any().unwrap_or(false));
+        // `None` stands for an event that nix has no name for, as is the end of a supervisor's words.
+        let mut found = polled.iter().map(|fd| fd.any().unwrap_or(true));
         let mut is_ready = |is_polled: bool| is_polled && found.next().unwrap_or(false);
         Ready { output: is_ready(fds[0].is_some()), event: is_ready(fds[1].is_some()) }
     }
@@ -249,6 +252,9 @@ impl Watch {
             Ok(count) => {
                 self.last_sign = Instant::now();
                 output.write(&self.block[..count]);
+                if count == self.block.len() {
+                    self.block.resize(BLOCKS[1], 0);
+                }
                 return count;
             }
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
@@ -263,8 +269,6 @@ impl Watch {
             Some(Event::NotEntered(source)) => return Err(Failure::Enter(source)),
             Some(Event::NotStarted(source)) => return Err(Failure::Spawn(source)),
             Some(Event::Exited(status)) => status,
-            Some(Event::Lost) if self.exit.is_none() => 128 + libc::SIGKILL as u8,
-            Some(Event::Lost) => return Ok(()),
         };
         self.last_sign = Instant::now();
         self.exit = Some(Exit { status, after: self.last_sign - self.started });

@@ -6,26 +6,41 @@ use std::fs::File;
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::sys::signal::{SigSet, SigmaskHow};
-use nix::sys::wait::waitpid;
+use nix::poll::PollFlags;
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, killpg};
+use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork};
 
 use crate::fs::process::plan::Plan;
 use crate::fs::process::{Command, PIPE};
 use child::{Descriptors, Message, Order};
 
+/// The supervisor has said all it has to say before there is an order. What it says before that
+/// wakes nobody: a needless wake-up is a good part of what a short command costs.
+#[cfg(target_os = "linux")]
+const END_OF_WORDS: PollFlags = PollFlags::from_bits_retain(libc::POLLRDHUP);
+#[cfg(not(target_os = "linux"))]
+const END_OF_WORDS: PollFlags = PollFlags::POLLIN;
+
 /// A supervisor process; when dropped without an order it ends everything.
 pub(super) struct Supervisor {
     pid: Pid,
-    /// `None` once it has said its last word or been given its order.
-    link: Option<UnixStream>,
+    link: UnixStream,
     command: Option<Pid>,
-    has_exited: bool,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The command runs.
+    Running,
+    /// The command has exited and left something behind.
+    Exited,
+    /// The supervisor is gone.
+    Over,
 }
 
 /// What a supervisor says.
@@ -37,8 +52,6 @@ pub(super) enum Event {
     NotStarted(io::Error),
     /// The command exited; 128 + N when signal N killed it.
     Exited(u8),
-    /// It is gone.
-    Lost,
 }
 
 impl Supervisor {
@@ -70,42 +83,36 @@ impl Supervisor {
         mask.thread_set_mask()?;
         match forked? {
             ForkResult::Parent { child } => {
-                Ok((Self { pid: child, link: Some(link), command: None, has_exited: false }, reader))
+                Ok((Self { pid: child, link, command: None, state: State::Running }, reader))
             }
             ForkResult::Child => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
-    /// The descriptor that is readable when there is an event.
-    pub(super) fn events(&self) -> Option<BorrowedFd<'_>> {
-        self.link.as_ref().map(AsFd::as_fd)
+    /// The descriptor and the poll events that tell of an event.
+    pub(super) fn events(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
+        (self.state == State::Running).then(|| (self.link.as_fd(), END_OF_WORDS))
     }
 
-    /// The next event, if one has come.
+    /// The event, if one has come.
     pub(super) fn next_event(&mut self) -> Option<Event> {
-        let mut message = [0; Message::LEN];
-        match self.link.as_mut()?.read(&mut message) {
-            Ok(Message::LEN) => {}
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
-                return None;
+        loop {
+            let mut message = [0; Message::LEN];
+            match self.link.read(&mut message) {
+                Ok(Message::LEN) => {}
+                Ok(_) => return Some(self.last_event()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => return None,
             }
-            _ => {
-                self.link = None;
-                self.kill_group();
-                return Some(Event::Lost);
+            match Message::from_bytes(message) {
+                (Message::STARTED, pid) => self.command = Some(Pid::from_raw(pid)),
+                (Message::EXITED, status) => {
+                    self.state = State::Exited;
+                    return Some(Event::Exited(status as u8));
+                }
+                (Message::NOT_ENTERED, errno) => return Some(Event::NotEntered(system_error(errno))),
+                (_, errno) => return Some(Event::NotStarted(system_error(errno))),
             }
-        }
-        match Message::from_bytes(message) {
-            (Message::STARTED, pid) => {
-                self.command = Some(Pid::from_raw(pid));
-                None
-            }
-            (Message::EXITED, status) => {
-                self.has_exited = true;
-                Some(Event::Exited(shell_status(ExitStatus::from_raw(status))))
-            }
-            (Message::NOT_ENTERED, errno) => Some(Event::NotEntered(io::Error::from_raw_os_error(errno))),
-            (_, errno) => Some(Event::NotStarted(io::Error::from_raw_os_error(errno))),
         }
     }
 
@@ -119,25 +126,37 @@ impl Supervisor {
         self.order(Order::DETACH);
     }
 
+    /// The supervisor left without a word: its exit status is the command's, and nothing is left.
+    fn last_event(&mut self) -> Event {
+        match self.wait() {
+            Ok(WaitStatus::Exited(_, status)) => Event::Exited(status as u8),
+            _ => {
+                // Somebody killed it. The kernel ends the command itself then, this the others.
+                if let Some(command) = self.command {
+                    let _ = killpg(command, Signal::SIGKILL);
+                }
+                Event::Exited(128 + Signal::SIGKILL as u8)
+            }
+        }
+    }
+
     fn order(&mut self, order: u8) {
-        if let Some(link) = &self.link {
+        if self.state != State::Over {
             // Not `write`: a supervisor that has left already must not cost this process a SIGPIPE.
             // SAFETY: the buffer is one byte long and alive.
-            unsafe { libc::send(link.as_raw_fd(), (&raw const order).cast(), 1, libc::MSG_NOSIGNAL) };
-            self.wait();
-            self.link = None;
+            unsafe { libc::send(self.link.as_raw_fd(), (&raw const order).cast(), 1, libc::MSG_NOSIGNAL) };
+            let _ = self.wait();
         }
     }
 
-    /// The supervisor was killed: the kernel ends the command itself, this what is in its group.
-    fn kill_group(&mut self) {
-        if let Some(command) = self.command.filter(|_| !self.has_exited) {
-            let _ = nix::sys::signal::killpg(command, nix::sys::signal::Signal::SIGKILL);
+    fn wait(&mut self) -> nix::Result<WaitStatus> {
+        self.state = State::Over;
+        loop {
+            match waitpid(self.pid, None) {
+                Err(Errno::EINTR) => {}
+                result => return result,
+            }
         }
-    }
-
-    fn wait(&self) {
-        while waitpid(self.pid, None) == Err(Errno::EINTR) {}
     }
 }
 
@@ -147,10 +166,8 @@ impl Drop for Supervisor {
     }
 }
 
-/// The status a shell would show.
-fn shell_status(status: ExitStatus) -> u8 {
-    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+fn system_error(errno: i32) -> io::Error {
+    io::Error::from_raw_os_error(errno)
 }
 
 /// A writer that is ahead waits less often; where the system has no room for that, so be it.

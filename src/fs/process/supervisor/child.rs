@@ -39,7 +39,8 @@ impl Message {
     pub(super) const NOT_ENTERED: i32 = 2;
     /// The error number of `execve`, or of what comes before it.
     pub(super) const NOT_STARTED: i32 = 3;
-    /// The wait status of the command.
+    /// The exit status of the command, when it left something behind. When it did not, the supervisor
+    /// has nothing to stay for and exits with that status itself.
     pub(super) const EXITED: i32 = 4;
 
     pub(super) fn from_bytes([a, b, c, d, e, f, g, h]: [u8; Self::LEN]) -> (i32, i32) {
@@ -77,11 +78,14 @@ pub(super) unsafe fn supervise(plan: &Plan, descriptors: Descriptors) -> ! {
         }
         adopt_orphans();
         notice_exits();
-        match start_command(plan) {
-            -1 => tell(LINK, Message::NOT_STARTED, errno()),
+        let status = match start_command(plan) {
+            -1 => {
+                tell(LINK, Message::NOT_STARTED, errno());
+                0
+            }
             command => watch(command),
-        }
-        libc::_exit(0)
+        };
+        libc::_exit(status)
     }
 }
 
@@ -192,8 +196,8 @@ unsafe fn become_command(plan: &Plan) -> ! {
     }
 }
 
-/// Until nothing is left, or there is an order.
-unsafe fn watch(command: pid_t) {
+/// Until nothing is left, or there is an order. The exit status of the command.
+unsafe fn watch(command: pid_t) -> c_int {
     // SAFETY: as in `supervise`.
     unsafe {
         tell(LINK, Message::STARTED, command);
@@ -201,24 +205,35 @@ unsafe fn watch(command: pid_t) {
         libc::dup2(0, 1);
         libc::dup2(0, 2);
         libc::chdir(c"/".as_ptr());
-        let mut is_running = true;
+        let mut exit = None;
         loop {
+            let was_running = exit.is_none();
             let is_empty = reap(|pid, status| {
                 if pid == command {
-                    is_running = false;
-                    tell(LINK, Message::EXITED, status);
+                    exit = Some(shell_status(status));
                 }
             });
-            if is_empty && ADOPTS {
-                return;
+            match exit {
+                Some(status) if is_empty && ADOPTS => return status,
+                Some(status) if was_running => {
+                    tell(LINK, Message::EXITED, status);
+                    libc::shutdown(LINK, libc::SHUT_WR);
+                }
+                _ => {}
             }
             match wait_for_order() {
-                None => {}
-                Some(Order::DETACH) => return,
-                Some(_) => return kill_all(command, is_running),
+                None => continue,
+                Some(Order::DETACH) => {}
+                Some(_) => kill_all(command, exit.is_none()),
             }
+            return 0;
         }
     }
+}
+
+/// The status a shell would show.
+fn shell_status(status: c_int) -> c_int {
+    if libc::WIFSIGNALED(status) { 128 + libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) }
 }
 
 /// Takes leave of all children that are dead; whether there are no others.
