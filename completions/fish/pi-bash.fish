@@ -10,6 +10,7 @@ complete -c pi-bash -l color -d 'When to colour and lay out JSON for people' -r 
 always\t'Always'
 never\t'Never'"
 complete -c pi-bash -l stream -d 'Copy the output to standard error as it comes'
+complete -c pi-bash -l hide-session -d 'Tell the command nothing of the agent\'s session it runs in'
 complete -c pi-bash -l schema -d 'Print the tool\'s declaration and leave'
 complete -c pi-bash -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pi-bash -s V -l version -d 'Print version'

@@ -55,9 +55,10 @@ pub struct Options {
     /// Copy the output to standard error as it comes
     #[arg(long)]
     pub stream: bool,
-    /// Whether the command is told nothing of the session it runs in.
-    #[arg(skip)]
-    pub hides_session: bool,
+    /// Tell the command nothing of the agent's session it runs in
+    // Hidden: a call from the command line belongs to no session.
+    #[arg(long, hide = true)]
+    pub hide_session: bool,
     /// Who sees the output as it comes.
     #[arg(skip)]
     pub observer: Option<Arc<dyn Observer>>,

@@ -91,7 +91,7 @@ fn environment(options: &Options, context: &Context) -> Vec<(OsString, OsString)
     let mut environment: Vec<(OsString, OsString)> =
         inherited.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     environment.extend(AGENT_VARIABLES.map(|(name, value)| (name.into(), value.into())));
-    if let Some(session) = context.session.as_deref().filter(|_| !options.hides_session) {
+    if let Some(session) = context.session.as_deref().filter(|_| !options.hide_session) {
         let values = SESSION_VARIABLES.into_iter().zip(session_values(session));
         environment.extend(values.filter_map(|(name, value)| Some((name.into(), value?))));
     }

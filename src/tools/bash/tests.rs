@@ -104,7 +104,7 @@ fn the_session_is_told_unless_hidden() {
     let agent = "AI_AGENT=pi\nPI_CODING_AGENT=true\n";
     let session = "PI_MODEL=big-1\nPI_PROVIDER=acme\nPI_REASONING_LEVEL=high\nPI_SESSION_ID=s-1\n";
     assert_eq!(outcome.structured.output, format!("{agent}{session}"));
-    let options = Options { hides_session: true, ..Options::default() };
+    let options = Options { hide_session: true, ..Options::default() };
     let outcome = Bash::run(input(script, None), &options, &context).unwrap();
     assert_eq!(outcome.structured.output, agent);
 }
