@@ -468,3 +468,16 @@ fn atomic_puts_back_what_was_written_before_a_write_failed() {
     );
     assert_eq!(world.tree(), ["a.txt", "b.txt", "in.jsonl"]);
 }
+
+#[test]
+fn atomic_takes_more_files_than_a_shell_lets_be_open() {
+    let world = World::new();
+    let names: Vec<String> = (0..40).map(|n| format!("{n}.txt")).collect();
+    let documents = names.iter().map(|name| {
+        world.file(name, "one\n");
+        edits(name, [("one", "two")])
+    });
+    world.file("in.jsonl", stream(&documents.collect::<Vec<_>>()));
+    world.script("ulimit -Sn 32; pi-edit --atomic --args @in.jsonl").run().ok();
+    assert!(names.iter().all(|name| world.text(name) == "two\n"));
+}

@@ -313,6 +313,16 @@ fn what_is_written_while_searching_is_what_a_result_holds() {
 }
 
 #[test]
+fn a_reader_that_leaves_ends_the_search_without_a_word() {
+    let world = World::new();
+    for number in 0..200 {
+        world.file(format!("{number}"), "hit\n".repeat(500));
+    }
+    let script = "pi-grep hit --limit 1e9 | head -c 9; echo \" ${PIPESTATUS[0]}\"";
+    world.script(script).run().ok().stdout_is("{\"root\":\" 141\n");
+}
+
+#[test]
 fn the_same_is_printed_every_time() {
     let world = World::new();
     for number in 0..2000 {

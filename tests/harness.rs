@@ -148,10 +148,18 @@ impl Run<'_> {
 
     /// Runs to the end.
     #[track_caller]
-    pub fn run(mut self) -> Answer {
+    pub fn run(self) -> Answer {
+        self.run_into(Stdio::piped())
+    }
+
+    /// Runs to the end with its standard output going there.
+    #[track_caller]
+    pub fn run_into(mut self, stdout: impl Into<Stdio>) -> Answer {
         self.command.stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
-        self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.command.stdout(stdout).stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{}: {error}", self.shown));
+        // What it was given of pipes is its own now: nobody else may keep them open.
+        self.command.stdout(Stdio::null());
         let writer = self.stdin.take().zip(child.stdin.take()).map(|(text, mut pipe)| {
             std::thread::spawn(move || {
                 let _ = pipe.write_all(&text);
@@ -205,6 +213,12 @@ impl Answer {
             "{}",
             self.report
         );
+        self
+    }
+
+    #[track_caller]
+    pub fn stderr_is(self, expected: &str) -> Self {
+        assert_eq!(String::from_utf8_lossy(&self.stderr), expected, "{}", self.report);
         self
     }
 

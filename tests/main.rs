@@ -8,6 +8,7 @@
 )]
 #![allow(unreachable_pub, reason = "one crate; `pub` says what other modules of it use")]
 
+mod coprocess;
 mod harness;
 
 mod bash;

@@ -1,10 +1,10 @@
 //! Runs one case against the library, in this process, and judges it.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use clap::{Args as _, FromArgMatches as _};
 use nix::unistd::Uid;
 use serde::Deserialize as _;
 use serde::de::{Deserializer, IntoDeserializer, MapAccess, Visitor, value::Error as ValueError};
@@ -19,19 +19,6 @@ use pi_toolbox::fs::Local;
 use pi_toolbox::message::ToolResult;
 use pi_toolbox::tool::{Tool, arguments};
 use pi_toolbox::tools::{self, bash, edit, find, grep, ls, read, write};
-
-/// How an option of the recordings is set here: its name, when it applies, the flag that stands for it.
-const OPTIONS: [(&str, &str, ToFlags); 4] = [
-    ("read", "autoResizeImages", |value| (*value == false).then(|| vec!["--no-resize".to_owned()])),
-    ("bash", "commandPrefix", |value| Some(vec![format!("--prefix={}", value.as_str()?)])),
-    ("bash", "shellPath", |value| Some(vec![format!("--shell={}", value.as_str()?)])),
-    ("bash", "exposeSessionEnvironment", |value| {
-        (*value == false).then(|| vec!["--hide-session".to_owned()])
-    }),
-];
-
-/// The flags for an option's value; none where the value is the default.
-type ToFlags = fn(&Value) -> Option<Vec<String>>;
 
 pub fn judge(case: &Case) -> Verdict {
     let place = Place::of(case);
@@ -52,19 +39,18 @@ fn call(case: &Case, place: &Place) -> ToolResult {
         return tool.call(place.fill_in(&case.args), &context);
     }
     match case.tool.as_str() {
-        "read" => run::<read::Read>(case, place, &context),
-        "write" => run::<write::Write>(case, place, &context),
-        "edit" => run::<edit::Edit>(case, place, &context),
-        "bash" => run::<bash::Bash>(case, place, &context),
-        "ls" => run::<ls::Ls>(case, place, &context),
-        "find" => run::<find::Find>(case, place, &context),
-        "grep" => run::<grep::Grep>(case, place, &context),
+        "read" => run::<read::Read>(case, place, &read_options(&case.options), &context),
+        "write" => run::<write::Write>(case, place, &write::Options::default(), &context),
+        "edit" => run::<edit::Edit>(case, place, &edit::Options::default(), &context),
+        "bash" => run::<bash::Bash>(case, place, &bash_options(&case.options), &context),
+        "ls" => run::<ls::Ls>(case, place, &ls::Options::default(), &context),
+        "find" => run::<find::Find>(case, place, &find::Options::default(), &context),
+        "grep" => run::<grep::Grep>(case, place, &grep::Options::default(), &context),
         other => panic!("no tool {other}"),
     }
 }
 
-fn run<T: Tool>(case: &Case, place: &Place, context: &Context) -> ToolResult {
-    let options = options_of::<T>(&case.options);
+fn run<T: Tool>(case: &Case, place: &Place, options: &T::Options, context: &Context) -> ToolResult {
     let arguments = place.fill_in(&case.args);
     let input = if case.skip_validation {
         T::Input::deserialize(Unchecked(&arguments)).map_err(|error| panic!("{}: {error}", case.full_name()))
@@ -72,7 +58,7 @@ fn run<T: Tool>(case: &Case, place: &Place, context: &Context) -> ToolResult {
         arguments::read::<T>(arguments).map_err(Error::from)
     };
     let abort = case.abort_ms.map(|after| abort_after(after, &context.cancel));
-    let outcome = input.and_then(|input| T::run(input, &options, context));
+    let outcome = input.and_then(|input| T::run(input, options, context));
     if let Some(Some(abort)) = abort {
         abort.join().unwrap();
     }
@@ -131,15 +117,29 @@ fn session_of(session: &Session, place: &Place) -> context::Session {
     }
 }
 
-fn options_of<T: Tool>(wanted: &Map<String, Value>) -> T::Options {
-    let flags = wanted.iter().flat_map(|(name, value)| {
-        let known = OPTIONS.iter().find(|(tool, option, _)| *tool == T::NAME && option == name);
-        let (.., flags) = known.unwrap_or_else(|| panic!("{} has no option {name}", T::NAME));
-        flags(value).unwrap_or_default()
-    });
-    let command = T::Options::augment_args(clap::Command::new(T::NAME));
-    let matches = command.try_get_matches_from([T::NAME.to_owned()].into_iter().chain(flags)).unwrap();
-    T::Options::from_arg_matches(&matches).unwrap()
+fn read_options(wanted: &Map<String, Value>) -> read::Options {
+    let mut options = read::Options::default();
+    for (name, value) in wanted {
+        match name.as_str() {
+            "autoResizeImages" => options.no_resize = value == false,
+            other => panic!("read has no option {other}"),
+        }
+    }
+    options
+}
+
+fn bash_options(wanted: &Map<String, Value>) -> bash::Options {
+    let mut options = bash::Options::default();
+    for (name, value) in wanted {
+        let text = value.as_str();
+        match name.as_str() {
+            "commandPrefix" => options.prefix = text.map(OsString::from),
+            "shellPath" => options.shell = text.map(PathBuf::from),
+            "exposeSessionEnvironment" => options.hides_session = value == false,
+            other => panic!("bash has no option {other}"),
+        }
+    }
+    options
 }
 
 /// Runs the case in a thread that is nobody's, who also owns the files. On Linux a thread has rights of

@@ -25,8 +25,10 @@ use compare::Verdict;
 #[test]
 fn vectors_tools() {
     let cases = cases("tools");
-    let departures: BTreeMap<String, String> =
+    let mut departures: BTreeMap<String, String> =
         serde_json::from_slice(&std::fs::read(own("departures.json")).unwrap()).unwrap();
+    // The same list serves a runner of the commands; what only a command cannot do is no excuse here.
+    departures.retain(|_, reason| !reason.starts_with("as a command: "));
     let report = judge(&cases, &departures);
     let failed = report.failures.len();
     let mut text =

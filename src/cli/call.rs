@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::tool::Example;
 use crate::tools::batch::request::{Request, Unusable};
 use crate::tools::batch::{Batch, PARALLEL};
-use crate::tools::declare;
+use crate::tools::{self, declare};
 
 const NAME: &str = "pi-call";
 const BAD_MESSAGE: u8 = 2;
@@ -32,8 +32,8 @@ pub const EXIT_STATUS: &[(&str, &str)] = &[
 ];
 
 /// The shape of what pi-call prints, one line a call.
-pub const PRINTS: &str = "`{role: \"toolResult\", toolCallId, toolName, content: [...], details?, isError, \
-                          durationMs?, timestamp}` per call";
+pub const PRINTS: &str = "{role: \"toolResult\", toolCallId, toolName, content: [...], details?, isError, \
+                          durationMs?, timestamp}";
 
 /// Command lines to copy.
 pub const EXAMPLES: &[Example] = &[
@@ -103,7 +103,7 @@ impl Line {
     /// Answers all messages; the worst exit status. `Err`: an answer could not be written.
     fn answer(self, context: &Context, output: &mut Output) -> io::Result<u8> {
         let tools = match declare::chosen(&self.tools) {
-            Ok(tools) => tools,
+            Ok(chosen) => chosen.iter().filter_map(|tool| tools::named(tool.name)).collect::<Vec<_>>(),
             Err(unknown) => return refuse(&unknown.into(), output),
         };
         let stdin = match Stdin::piped(NAME, &context.cancel) {

@@ -128,14 +128,14 @@ impl Stop {
                 Err(_) => ExitCode::FAILURE,
             };
         }
-        let _ = error.print();
+        // clap's first paragraph: the fault, and on lines of their own what it is about.
+        let shown = error.to_string();
+        let (fault, usage) = shown.split_once("\n\n").unwrap_or((&shown, ""));
+        let message = fault.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        let message = message.strip_prefix("error: ").unwrap_or(&message);
+        let mut output = Output::new(name.to_owned(), Format::Json, Color::Never, environment);
+        output.message(&format!("{message}\n\n{}", usage.trim_end()));
         if !std::io::stdout().is_terminal() && !wants_text(&words, environment) {
-            // clap's first paragraph: the fault, and on lines of their own what it is about.
-            let shown = error.to_string();
-            let message = shown.lines().take_while(|line| !line.is_empty());
-            let message = message.map(str::trim).collect::<Vec<_>>().join(" ");
-            let message = message.strip_prefix("error: ").unwrap_or(&message);
-            let mut output = Output::new(name.to_owned(), Format::Json, Color::Never, environment);
             let _ = output.failure_line(&Error::new(Code::InvalidArguments, message));
         }
         let _ = std::io::stderr().flush();

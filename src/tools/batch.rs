@@ -123,7 +123,7 @@ impl Batch<'_> {
     }
 
     fn tool(&self, name: &str) -> Option<&Entry> {
-        self.tools.iter().find(|tool| tool.name == name)
+        self.tools.iter().find(|tool| tool.name() == name)
     }
 
     fn result_of(&self, call: &ToolCall, is_cut: bool) -> ToolResultMessage {
@@ -225,3 +225,6 @@ fn milliseconds_since_1970(context: &Context) -> u64 {
     let since = (context.now)().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

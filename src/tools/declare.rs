@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::{Code, Error, Fault};
 use crate::tool::format::Format;
 use crate::tool::{Example, Outcome, Tool};
-use crate::tools::{self, Entry};
+use crate::tools::{self, Declared};
 
 /// The command pi-tools, as a tool, so that it keeps the contract of all commands.
 pub struct Declare;
@@ -102,13 +102,14 @@ impl Fault for Unknown {
 }
 
 /// The tools of those names, each once, in the order of the names; all where there are none.
-pub fn chosen(names: &[String]) -> Result<Vec<Entry>, Unknown> {
+pub fn chosen(names: &[String]) -> Result<Vec<Declared>, Unknown> {
     if names.is_empty() {
-        return Ok(tools::ALL.to_vec());
+        return Ok(tools::DECLARED.to_vec());
     }
-    let mut chosen: Vec<Entry> = Vec::new();
+    let mut chosen: Vec<Declared> = Vec::new();
     for name in names {
-        let tool = tools::named(name).ok_or_else(|| Unknown { name: name.clone() })?;
+        let tool = tools::DECLARED.iter().copied().find(|tool| tool.name == name);
+        let tool = tool.ok_or_else(|| Unknown { name: name.clone() })?;
         if chosen.iter().all(|other| other.name != tool.name) {
             chosen.push(tool);
         }
@@ -117,9 +118,9 @@ pub fn chosen(names: &[String]) -> Result<Vec<Entry>, Unknown> {
 }
 
 fn names() -> Vec<&'static str> {
-    tools::ALL.iter().map(|tool| tool.name).collect()
+    tools::DECLARED.iter().map(|tool| tool.name).collect()
 }
 
-fn line(tool: &Entry) -> String {
+fn line(tool: &Declared) -> String {
     format!("{:<6} {}", tool.name, tool.declaration().prompt_snippet)
 }

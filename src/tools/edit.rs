@@ -14,6 +14,8 @@ pub mod plan;
 mod repair;
 pub mod search;
 pub mod splice;
+#[cfg(test)]
+mod tests;
 pub mod view;
 
 use std::ffi::OsString;
@@ -45,8 +47,7 @@ pub struct Input {
     /// File to edit
     #[arg(value_name = "FILE")]
     path: PathBuf,
-    /// The replacements. Each oldText is looked up in the file as it is before the call, so they must not
-    /// overlap: merge what touches the same lines into one.
+    /// The replacements; each is looked up in the file as it is before the call, and none may overlap
     #[arg(skip)]
     edits: Vec<Replace>,
     /// The path's bytes, for a name that is not UTF-8: what pi-grep prints goes in as it comes out.

@@ -124,7 +124,21 @@ pub const PIPES: &[Example] = &[
 /// How the tools differ from pi's, grouped; the cases are in `tests/departures.json`.
 pub const COMPATIBILITY: &[&str] = &[
     "Names, arguments, limits, texts and results of the tools are those of pi 1.6, held to recordings of it. \
-     They differ where pi's order is random or where it can lose data:",
+     They differ where pi's order is random, where a quirk of its runtime shows, or where it can lose data:",
+    "Files are replaced as a whole and under a lock that holds across processes, so that neither a crash, a \
+     full disk nor a second writer costs a byte. An old text of nothing but blanks is matched exactly. A \
+     message that a text was not found goes on to say which lines are closest.",
+    "pi-read does not show a byte order mark, takes a fraction of a line number for the whole line and a \
+     negative limit for none, quotes the path in a command it suggests, and refuses to wait for pipes and \
+     devices unless it is told for how long. A name that exists as typed wins over its tidied form.",
+    "pi-find and pi-grep list and match in the order of the paths, leave out what lies inside .git, keep odd \
+     names whole (blanks at the end, line breaks, bytes that are not UTF-8), show lines with U+2028, and go on \
+     past a file they cannot read. pi-ls lists names that are not UTF-8.",
+    "pi-bash gives the size of a long last line right, leaves PATH as it is, ends what a command started when \
+     it is itself killed, and waits at most five seconds for background jobs that go on writing after the \
+     shell has exited.",
+    "The words of system errors differ; their symbols (ENOENT and the like) do not. Encoded images differ in \
+     their bytes, not in their size or type.",
 ];
 
 /// See also.

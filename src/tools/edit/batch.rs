@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 
 use super::error::Cause;
@@ -72,6 +73,7 @@ fn apply(jobs: &[Job], dry_run: bool, context: &Context) -> Result<Vec<Plan>, Fa
         let real = context.backend.canonicalize(&job.file).unwrap_or_else(|_| job.file.clone());
         documents.entry(real).or_default().push(document);
     }
+    make_room_for(documents.len());
     // In the order of the real paths, so that two batches cannot wait for each other.
     let mut locks = Vec::with_capacity(documents.len());
     for (file, documents) in &documents {
@@ -96,6 +98,16 @@ fn apply(jobs: &[Job], dry_run: bool, context: &Context) -> Result<Vec<Plan>, Fa
         Code::Conflict,
         "The files are changed by someone else all the time; nothing was written.",
     )))
+}
+
+/// A lock is an open file: where a shell's usual limit would not do, the process takes what it may have.
+fn make_room_for(locks: usize) {
+    const OTHER_FILES: u64 = 64;
+    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
+        && soft < locks as u64 + OTHER_FILES
+    {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    }
 }
 
 /// A file of the batch.

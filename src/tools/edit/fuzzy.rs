@@ -9,7 +9,7 @@ use memchr::{memchr, memmem};
 use super::view::{REPLACEMENT, lines};
 
 /// The fuzzy form: line by line NFKC, no trailing white space, quotes and dashes in ASCII, breaks as
-/// LF. It has as many lines as the text.
+/// LF. It has as many line breaks as the text.
 pub fn fuzzy(bytes: &[u8]) -> Cow<'_, [u8]> {
     if is_plain(bytes) {
         return Cow::Borrowed(bytes);
@@ -82,7 +82,7 @@ pub fn restored(line: &[u8], fuzzy: &[u8], from: usize, to: usize) -> Vec<u8> {
 /// Whether the fuzzy form of a text is the text itself, seen without building it.
 pub fn is_plain(bytes: &[u8]) -> bool {
     // Chunks overlap by a byte, so that every byte is seen together with the one behind it.
-    const CHUNK: usize = 4096;
+    const CHUNK: usize = if cfg!(test) { 8 } else { 4096 };
     let is_odd = |chunk: &[u8]| {
         let pairs = chunk.iter().zip(&chunk[1..]);
         pairs.fold(false, |odd, (&byte, &next)| odd | (next == b'\n') & is_blank(byte) | (byte == b'\r'))
@@ -115,24 +115,83 @@ fn in_ascii(c: char) -> char {
 /// Whether the fuzzy form of `bytes` may hold ASCII letters or digits that `bytes` does not show as
 /// such. Everything that NFKC turns into one lies in these ranges, with some neighbours.
 pub fn may_hide_words(bytes: &[u8]) -> bool {
-    let hides = |rest: &[u8]| match *rest {
-        [0xC2, next, ..] => matches!(next, 0xAA | 0xB2 | 0xB3 | 0xB9..=0xBE),
-        [0xC4, next, ..] => next >= 0xB2,
-        [0xC5, next, ..] => matches!(next, 0x80..=0x89 | 0xBF),
-        [0xC7, next, ..] => matches!(next, 0x84..=0xB3),
-        [0xCA, next, ..] => next >= 0xB0,
-        [0xCB, next, ..] => matches!(next, 0xA0..=0xA3),
-        [0xE1, next, ..] => matches!(next, 0xB4..=0xBB),
-        [0xE2, 0x81, next, ..] => next >= 0xB0,
-        [0xE2, 0x82, next, ..] => next <= 0xA8,
-        [0xE2, next, ..] => matches!(next, 0x84..=0x86 | 0x91..=0x93 | 0xB1),
-        [0xE3, next, ..] => matches!(next, 0x88..=0x8F),
-        [0xEA, next, ..] => matches!(next, 0x9C..=0x9F | 0xAD),
-        [0xEF, 0xBC, next, ..] => matches!(next, 0x90..=0x99 | 0xA1..=0xBA),
-        [0xEF, 0xBD, next, ..] => matches!(next, 0x81..=0x9A),
-        [0xEF, next, ..] => next == 0xAC,
-        [0xF0, next, ..] => matches!(next, 0x90 | 0x9C..=0x9F),
-        _ => false,
+    const LEADS: [u8; 12] = [0xC2, 0xC4, 0xC5, 0xC7, 0xCA, 0xCB, 0xE1, 0xE2, 0xE3, 0xEA, 0xEF, 0xF0];
+    const IS_LEAD: [bool; 256] = {
+        let mut is_lead = [false; 256];
+        let mut at = 0;
+        while at < LEADS.len() {
+            is_lead[LEADS[at] as usize] = true;
+            at += 1;
+        }
+        is_lead
     };
-    !bytes.is_ascii() && (0..bytes.len()).any(|at| bytes[at] >= 0xC2 && hides(&bytes[at..]))
+    let hides = |at: usize| {
+        let second = bytes.get(at + 1).copied().unwrap_or_default();
+        let third = bytes.get(at + 2).copied().unwrap_or_default();
+        match (bytes[at], second) {
+            (0xC2, _) => matches!(second, 0xAA | 0xB2 | 0xB3 | 0xB9..=0xBE),
+            (0xC4, _) => second >= 0xB2,
+            (0xC5, _) => matches!(second, 0x80..=0x89 | 0xBF),
+            (0xC7, _) => matches!(second, 0x84..=0xB3),
+            (0xCA, _) => second >= 0xB0,
+            (0xCB, _) => matches!(second, 0xA0..=0xA3),
+            (0xE1, _) => matches!(second, 0xB4..=0xBB),
+            (0xE2, 0x81) => third >= 0xB0,
+            (0xE2, 0x82) => third <= 0xA8,
+            (0xE2, _) => matches!(second, 0x84..=0x86 | 0x91..=0x93 | 0xB1),
+            (0xE3, _) => matches!(second, 0x88..=0x8F),
+            (0xEA, _) => matches!(second, 0x9C..=0x9F | 0xAD),
+            (0xEF, 0xBC) => matches!(third, 0x90..=0x99 | 0xA1..=0xBA),
+            (0xEF, 0xBD) => matches!(third, 0x81..=0x9A),
+            (0xEF, _) => second == 0xAC,
+            _ => matches!(second, 0x90 | 0x9C..=0x9F),
+        }
+    };
+    !bytes.is_ascii() && bytes.iter().enumerate().any(|(at, &byte)| IS_LEAD[usize::from(byte)] && hides(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::view::count_breaks;
+    use super::*;
+
+    fn form(line: &str) -> String {
+        String::from_utf8(fuzzy(line.as_bytes()).into_owned()).unwrap()
+    }
+
+    #[test]
+    fn careless_spelling_does_not_show() {
+        assert_eq!(form("‘a’ ‚b‛ “c” „d‟"), "'a' 'b' \"c\" \"d\"");
+        assert_eq!(form("1‐2‑3‒4–5—6―7−8"), "1-2-3-4-5-6-7-8");
+        assert_eq!(form("a\u{a0}b\u{2003}c\u{202f}d\u{205f}e\u{3000}f\u{1680}g"), "a b c d e f\u{1680}g");
+        assert_eq!(form("a \t\u{b}\r\nb\u{feff}\rc\u{85}\nd "), "a\nb\nc\u{85}\nd");
+        assert_eq!(form("ﬁ Ａ e\u{301}"), "fi A é");
+    }
+
+    /// If this fails after an update of Unicode's data, a range is missing in `may_hide_words`.
+    #[test]
+    fn every_character_that_hides_a_word_is_suspected() {
+        for c in ('\u{80}'..=char::MAX).filter(|&c| c != '\u{85}') {
+            let text = c.to_string();
+            let hides = form(&text).bytes().any(|byte| byte.is_ascii_alphanumeric());
+            assert!(!hides || may_hide_words(text.as_bytes()), "{c} U+{:04X}", u32::from(c));
+        }
+        assert!(!may_hide_words("“größe” — данные，数据。".as_bytes()));
+    }
+
+    proptest! {
+        #[test]
+        fn the_form_has_as_many_breaks_and_is_its_own_form(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            let once = fuzzy(&bytes).into_owned();
+            prop_assert_eq!(count_breaks(&once), count_breaks(&bytes));
+            prop_assert_eq!(fuzzy(&once).into_owned(), once);
+        }
+
+        #[test]
+        fn what_is_plain_is_its_own_form(text in "[a ]{0,3}[\n\t]?[a\u{b}]{0,9}[ \n\r]{0,2}[aé]{0,10}") {
+            prop_assert_eq!(is_plain(text.as_bytes()), form(&text) == text && text.is_ascii());
+        }
+    }
 }

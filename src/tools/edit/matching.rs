@@ -114,11 +114,12 @@ pub fn find(bytes: &[u8], edits: &[Edit]) -> Result<Matches, Mismatch> {
             return Err(absent(index, edit, bytes));
         }
         if !edit.all && !hits.is_whole_line {
-            let is_counted = hits.count > 1 || is_fuzzy || (is_plain(edit) && fuzzy.is_plain());
+            let is_counted = is_fuzzy || (is_plain(edit) && fuzzy.is_plain());
             let look_alikes = if is_counted { Hits::default() } else { find_fuzzy(&fuzzy, edit) };
-            if let Some(several) = [hits.count, look_alikes.count].into_iter().find(|count| *count > 1) {
-                let shown = if hits.count > 1 { &hits } else { &look_alikes };
-                return Err(Mismatch::Several { edit: index, count: several, lines: lines_of(shown, bytes) });
+            let most = if look_alikes.count > hits.count { &look_alikes } else { &hits };
+            if most.count > 1 {
+                let lines = lines_of(most, bytes);
+                return Err(Mismatch::Several { edit: index, count: most.count, lines });
             }
         }
         found.extend(hits.places.into_iter().map(|(start, end)| Found { edit: index, start, end }));

@@ -162,3 +162,65 @@ fn by_similar<T: Eq + Hash>(old: &[T], new: &[T]) -> Vec<Step> {
     });
     steps.filter(|step| *step != Step::Keep(0)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Walks the steps; the number of edits.
+    fn edits(old: &[u8], new: &[u8], steps: &[Step]) -> usize {
+        let (mut old_at, mut new_at, mut edits) = (0, 0, 0);
+        for &step in steps {
+            match step {
+                Step::Keep(count) => {
+                    assert_eq!(old[old_at..old_at + count], new[new_at..new_at + count]);
+                    (old_at, new_at) = (old_at + count, new_at + count);
+                }
+                Step::Remove(count) => (old_at, edits) = (old_at + count, edits + count),
+                Step::Add(count) => (new_at, edits) = (new_at + count, edits + count),
+            }
+        }
+        assert_eq!((old_at, new_at), (old.len(), new.len()));
+        edits
+    }
+
+    fn fewest_edits(old: &[u8], new: &[u8]) -> usize {
+        let mut row: Vec<usize> = (0..=new.len()).collect();
+        for (index, one) in old.iter().enumerate() {
+            let mut diagonal = row[0];
+            row[0] = index + 1;
+            for (at, other) in new.iter().enumerate() {
+                let best = if one == other { diagonal } else { 1 + row[at].min(row[at + 1]) };
+                diagonal = std::mem::replace(&mut row[at + 1], best);
+            }
+        }
+        row[new.len()]
+    }
+
+    #[test]
+    fn removals_come_before_additions() {
+        assert_eq!(steps(b"abc", b"axyc"), [Step::Keep(1), Step::Remove(1), Step::Add(2), Step::Keep(1)]);
+        assert_eq!(steps(b"abbc", b"abbbc"), [Step::Keep(3), Step::Add(1), Step::Keep(1)]);
+        assert_eq!(steps(b"", b"ab"), [Step::Add(2)]);
+        assert_eq!(steps(b"ab", b""), [Step::Remove(2)]);
+        assert_eq!(steps::<u8>(b"", b""), []);
+    }
+
+    #[test]
+    fn lists_with_nothing_in_common_still_come_to_an_end() {
+        let old: Vec<u32> = (0..20_000).collect();
+        let new: Vec<u32> = (20_000..40_000).collect();
+        assert_eq!(steps(&old, &new), [Step::Remove(20_000), Step::Add(20_000)]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_way_is_right_and_the_shortest(old in "[abc]{0,24}", new in "[abc]{0,24}") {
+            let (old, new) = (old.as_bytes(), new.as_bytes());
+            prop_assert_eq!(edits(old, new, &steps(old, new)), fewest_edits(old, new));
+            edits(old, new, &by_similar(old, new));
+        }
+    }
+}

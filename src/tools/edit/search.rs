@@ -12,7 +12,7 @@ use super::matching::{Edit, LINES_SHOWN};
 use super::view::{self, Line};
 
 /// About this much of a file is taken or left at once.
-const BLOCK: usize = 64 * 1024;
+const BLOCK: usize = if cfg!(test) { 8 } else { 64 * 1024 };
 /// With more edits than this, looking for the parts that matter costs more than viewing everything.
 const FILTERED_EDITS: usize = 16;
 
@@ -69,7 +69,8 @@ impl<'a> View<'a> {
             Kind::Fuzzy => fuzzy::is_plain(bytes),
         };
         let is_filtered = !is_same && edits.len() <= FILTERED_EDITS;
-        let parts = if is_filtered { parts(bytes, kind, edits) } else { vec![0..bytes.len()] };
+        let whole = || std::iter::once(0..bytes.len()).collect();
+        let parts = if is_filtered { parts(bytes, kind, edits) } else { whole() };
         let region = |lines: Range<usize>| {
             let part = &bytes[lines.clone()];
             let text = match kind {

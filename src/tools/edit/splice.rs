@@ -173,3 +173,41 @@ fn part_breaks(bytes: &[u8], replacements: &mut [Replacement]) {
         kept_from = *end;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::matching;
+    use super::*;
+
+    fn edited(content: &str, pairs: &[(&str, &str)]) -> String {
+        let edits: Vec<Edit> =
+            pairs.iter().map(|(old, new)| Edit::new(old.as_bytes(), new.as_bytes())).collect();
+        let matches = matching::find(content.as_bytes(), &edits).unwrap();
+        let replacements = replacements(content.as_bytes(), &edits, &matches);
+        String::from_utf8(pieces(content.as_bytes(), &replacements).concat()).unwrap()
+    }
+
+    #[test]
+    fn new_breaks_are_those_of_the_line_where_the_range_starts() {
+        assert_eq!(
+            edited("a\r\nb\nc", &[("a", "1\n2"), ("b", "3\n4"), ("c", "5\n6")]),
+            "1\r\n2\r\n3\n4\n5\n6"
+        );
+        assert_eq!(edited("a\r\nb", &[("b", "1\n2")]), "a\r\n1\r\n2");
+        assert_eq!(edited("a\rb", &[("b", "1\n2")]), "a\r1\r2");
+        assert_eq!(edited("a\rb\r\n", &[("a", "1\n2")]), "1\r\n2\rb\r\n");
+        assert_eq!(edited("a", &[("a", "1\n2")]), "1\n2");
+    }
+
+    #[test]
+    fn two_breaks_never_become_one() {
+        assert_eq!(edited("x\rY\nz\n", &[("Y", "")]), "x\r\n\nz\n");
+        assert_eq!(edited("x\rYZ\n", &[("Y", ""), ("Z", "")]), "x\r\n\n");
+        assert_eq!(edited("x\rY\n", &[("Y", "\n1")]), "x\r\n\n1\n");
+    }
+
+    #[test]
+    fn an_edit_without_effect_does_not_even_change_line_endings() {
+        assert_eq!(edited("a\r\nb\nc\nd\n", &[("a\nb\nc", "a\nb\nc"), ("d", "D")]), "a\r\nb\nc\nD\n");
+    }
+}

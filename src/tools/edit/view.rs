@@ -58,7 +58,7 @@ pub fn count_breaks(bytes: &[u8]) -> usize {
 
 /// Where the line `count` lines below the line start `from` starts; `None` if there are fewer breaks.
 pub fn below(bytes: &[u8], from: usize, count: usize) -> Option<usize> {
-    const BLOCK: usize = 32 * 1024;
+    const BLOCK: usize = if cfg!(test) { 8 } else { 32 * 1024 };
     let (mut at, mut left) = (from, count);
     while left > 0 {
         let block = &bytes[at..bytes.len().min(at + BLOCK)];
@@ -115,5 +115,33 @@ pub fn lossy_with_lf(bytes: &[u8]) -> Cow<'_, [u8]> {
     match with_lf(&text) {
         Cow::Borrowed(_) => Cow::Owned(text),
         Cow::Owned(text) => Cow::Owned(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_of_break_ends_a_line() {
+        let text = b"a\r\n\rb\n\n\r\rc";
+        let contents: Vec<&[u8]> = lines(text).map(|line| &text[line.start..line.end]).collect();
+        assert_eq!(contents, [&b"a"[..], b"", b"b", b"", b"", b"", b"c"]);
+        assert_eq!(with_lf(text).as_ref(), b"a\n\nb\n\n\n\nc");
+    }
+
+    proptest! {
+        #[test]
+        fn walking_up_undoes_walking_down(text in "[a\r\n]{0,40}", from in 0..9_usize, count in 0..9_usize) {
+            let text = text.as_bytes();
+            let starts: Vec<usize> = std::iter::once(0).chain(lines(text).filter(|line| line.next > line.end).map(|line| line.next)).collect();
+            prop_assert_eq!(count_breaks(text), starts.len() - 1);
+            let from = from.min(starts.len() - 1);
+            prop_assert_eq!(below(text, starts[from], count), starts.get(from + count).copied());
+            prop_assert_eq!(above(text, starts[from], count), starts[from.saturating_sub(count)]);
+            prop_assert_eq!(Line::around(text, starts[from]).start, starts[from]);
+        }
     }
 }

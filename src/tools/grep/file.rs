@@ -17,7 +17,7 @@ use crate::error;
 use crate::fs::Source;
 use crate::fs::path;
 use crate::message::Base64;
-use crate::tool::listing::{Listing, decoded_len};
+use crate::tool::listing::{Listing, decoded, decoded_len};
 use crate::tool::truncate::{self, MAX_GREP_LINE};
 
 /// What a file gave.
@@ -76,8 +76,8 @@ pub(super) fn search(
     file: &File<'_>,
     stop: Stop<'_>,
 ) -> Found {
-    let mut rewriting =
-        query.replacement.as_ref().map(|template| Rewriting::new(template, matcher, query.is_multiline));
+    let template = query.replacement.as_ref();
+    let mut rewriting = template.map(|template| Rewriting::new(template, matcher, query.is_multiline));
     let mut source = source;
     if let Some(rewriting) = &mut rewriting
         && let Err(error) = rewriting.look_at(source.as_mut())
@@ -222,7 +222,7 @@ impl Report<'_, '_> {
         let line = without_break(matched.bytes());
         let shown = self.file.shown;
         let record = Match {
-            path: shown.to_string_lossy(),
+            path: decoded(path::bytes(shown)),
             path_base64: shown.to_str().is_none().then(|| Base64::encode(path::bytes(shown))),
             line_number,
             text: Text::of(line),
@@ -251,7 +251,7 @@ impl Report<'_, '_> {
             let is_inside = start <= line.len() && start < MAX_LINE && part.start() < range.end.max(1);
             if is_inside && (start < line.len() || part.is_empty() || line.is_empty()) {
                 let end = (part.end() - from).min(line.len());
-                parts.push(Submatch { start, end, text: String::from_utf8_lossy(&line[start..end]) });
+                parts.push(Submatch { start, end, text: decoded(&line[start..end]) });
             }
             is_inside
         });
@@ -272,7 +272,7 @@ impl Report<'_, '_> {
         // So many characters are shown, and none of them takes more than four bytes.
         let is_long = line.len() > MAX_GREP_LINE;
         let cut = is_long.then(|| {
-            let start = String::from_utf8_lossy(&line[..line.len().min(4 * MAX_GREP_LINE + 4)]);
+            let start = decoded(&line[..line.len().min(4 * MAX_GREP_LINE + 4)]);
             let (cut, is_cut) = truncate::line(&start, MAX_GREP_LINE);
             is_cut.then(|| cut.into_owned())
         });

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::message::Base64;
+use crate::tool::listing::decoded;
 use crate::tool::truncate;
 
 /// Bytes of a line that a program is given at most.
@@ -111,7 +112,7 @@ pub struct Submatch<'a> {
 impl<'a> Text<'a> {
     pub(super) fn of(line: &'a [u8]) -> Self {
         let cut = if line.len() > MAX_LINE { cut(line) } else { line };
-        let text = String::from_utf8_lossy(cut);
+        let text = decoded(cut);
         let line_base64 = matches!(text, Cow::Owned(_)).then(|| Base64::encode(cut));
         Self { line: text, line_base64, line_truncated: cut.len() < line.len() }
     }
