@@ -73,9 +73,9 @@ impl<R: BufRead> Stream<R> {
             self.text.extend_from_slice(&block[..used]);
             self.source.consume(used);
             let is_done = match reached {
-                Reached::BlockEnd => false,
-                Reached::ValueEnd => true,
-                Reached::LineEnd => {
+                Reached::Block => false,
+                Reached::Value => true,
+                Reached::Line => {
                     self.next_look = self.text.len() * 2;
                     is_hopeless(&self.text)
                 }
@@ -108,11 +108,11 @@ struct Scan {
     in_word: bool,
 }
 
-/// Why a scan went no further.
+/// The end of what a scan reached.
 enum Reached {
-    BlockEnd,
-    LineEnd,
-    ValueEnd,
+    Block,
+    Line,
+    Value,
 }
 
 impl Scan {
@@ -121,7 +121,7 @@ impl Scan {
     fn advance(&mut self, block: &[u8], look_from: usize) -> (usize, Reached) {
         for (at, &byte) in block.iter().enumerate() {
             if byte == b'\n' && (self.in_string || self.depth > 0) && at >= look_from {
-                return (at + 1, Reached::LineEnd);
+                return (at + 1, Reached::Line);
             }
             if self.in_string {
                 match byte {
@@ -130,7 +130,7 @@ impl Scan {
                     b'"' => {
                         self.in_string = false;
                         if self.depth == 0 {
-                            return (at + 1, Reached::ValueEnd);
+                            return (at + 1, Reached::Value);
                         }
                     }
                     _ => {}
@@ -143,16 +143,16 @@ impl Scan {
                 b'}' | b']' if self.depth > 0 => {
                     self.depth -= 1;
                     if self.depth == 0 {
-                        return (at + 1, Reached::ValueEnd);
+                        return (at + 1, Reached::Value);
                     }
                 }
-                b' ' | b'\t' | b'\r' | b'\n' if self.in_word => return (at, Reached::ValueEnd),
+                b' ' | b'\t' | b'\r' | b'\n' if self.in_word => return (at, Reached::Value),
                 b' ' | b'\t' | b'\r' | b'\n' => {}
                 _ if self.depth == 0 => self.in_word = true,
                 _ => {}
             }
         }
-        (block.len(), Reached::BlockEnd)
+        (block.len(), Reached::Block)
     }
 }
 
