@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead};
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// Parses one JSON text; an unpaired surrogate escape becomes U+FFFD.
@@ -49,36 +50,52 @@ pub struct Stream<R> {
     source: R,
     scan: Scan,
     text: Vec<u8>,
+    /// The length from which on the text is looked at again when a line ends inside the value. It
+    /// doubles, so that a value of many lines costs linear time.
+    next_look: usize,
 }
 
 impl<R: BufRead> Stream<R> {
     /// Reads values from `source`.
     pub fn new(source: R) -> Self {
-        Self { source, scan: Scan::default(), text: Vec::new() }
+        Self { source, scan: Scan::default(), text: Vec::new(), next_look: 0 }
     }
 
-    /// The next value's text; `None` at the end. A text that is not JSON comes out up to the end of
-    /// its line, so that the values behind it are still found.
+    /// The next value's text; `None` at the end. A text that cannot become JSON comes out up to the end
+    /// of a line, so that it neither waits for its end for ever nor hides the values behind it.
     pub fn next_text(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let block = self.source.fill_buf()?;
             if block.is_empty() {
-                let rest = std::mem::take(&mut self.text);
-                self.scan = Scan::default();
-                return Ok(Some(rest).filter(|rest| !rest.trim_ascii().is_empty()));
+                return Ok(self.handed_out());
             }
-            let (used, whole) = self.scan.advance(block);
+            let (used, reached) = self.scan.advance(block, self.next_look.saturating_sub(self.text.len()));
             self.text.extend_from_slice(&block[..used]);
             self.source.consume(used);
-            if whole {
-                let text = std::mem::take(&mut self.text);
-                self.scan = Scan::default();
-                if !text.trim_ascii().is_empty() {
-                    return Ok(Some(text));
+            let is_done = match reached {
+                Reached::Block => false,
+                Reached::Value => true,
+                Reached::Line => {
+                    self.next_look = self.text.len() * 2;
+                    is_hopeless(&self.text)
                 }
+            };
+            if is_done && let Some(text) = self.handed_out() {
+                return Ok(Some(text));
             }
         }
     }
+
+    fn handed_out(&mut self) -> Option<Vec<u8>> {
+        self.scan = Scan::default();
+        self.next_look = 0;
+        Some(std::mem::take(&mut self.text)).filter(|text| !text.trim_ascii().is_empty())
+    }
+}
+
+/// Whether no continuation makes a value of the text.
+fn is_hopeless(text: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(text).is_err_and(|error| !error.is_eof())
 }
 
 /// Where in a value the scan stands.
@@ -91,10 +108,21 @@ struct Scan {
     in_word: bool,
 }
 
+/// The end of what a scan reached.
+enum Reached {
+    Block,
+    Line,
+    Value,
+}
+
 impl Scan {
-    /// Goes through `block`; returns how much of it belongs to the value and whether that completes it.
-    fn advance(&mut self, block: &[u8]) -> (usize, bool) {
+    /// Goes through `block` to the end of the value, or to the first line end inside it at or behind
+    /// `look_from`; returns how much belongs to the value.
+    fn advance(&mut self, block: &[u8], look_from: usize) -> (usize, Reached) {
         for (at, &byte) in block.iter().enumerate() {
+            if byte == b'\n' && (self.in_string || self.depth > 0) && at >= look_from {
+                return (at + 1, Reached::Line);
+            }
             if self.in_string {
                 match byte {
                     _ if self.escaped => self.escaped = false,
@@ -102,7 +130,7 @@ impl Scan {
                     b'"' => {
                         self.in_string = false;
                         if self.depth == 0 {
-                            return (at + 1, true);
+                            return (at + 1, Reached::Value);
                         }
                     }
                     _ => {}
@@ -115,16 +143,16 @@ impl Scan {
                 b'}' | b']' if self.depth > 0 => {
                     self.depth -= 1;
                     if self.depth == 0 {
-                        return (at + 1, true);
+                        return (at + 1, Reached::Value);
                     }
                 }
-                b' ' | b'\t' | b'\r' | b'\n' if self.in_word => return (at, true),
+                b' ' | b'\t' | b'\r' | b'\n' if self.in_word => return (at, Reached::Value),
                 b' ' | b'\t' | b'\r' | b'\n' => {}
                 _ if self.depth == 0 => self.in_word = true,
                 _ => {}
             }
         }
-        (block.len(), false)
+        (block.len(), Reached::Block)
     }
 }
 
@@ -158,6 +186,17 @@ mod tests {
     #[test]
     fn rubbish_costs_its_own_word_only() {
         assert_eq!(cut("nonsense\n{\"a\":1}\n", 4096), ["nonsense", "{\"a\":1}"]);
+    }
+
+    #[test]
+    fn what_cannot_become_json_ends_with_its_line() {
+        for capacity in [1, 5, 4096] {
+            let text = "{bad\n{\"a\":1}\n{\"b\": \"cut off\n{\"c\":2}\n{\n  \"d\": [\n    3\n  ]\n}\n";
+            let texts = cut(text, capacity);
+            assert_eq!(texts[..4], ["{bad", "{\"a\":1}", "{\"b\": \"cut off", "{\"c\":2}"]);
+            assert_eq!(texts[4].split_whitespace().collect::<String>(), "{\"d\":[3]}");
+            assert_eq!(texts.len(), 5);
+        }
     }
 
     #[test]

@@ -135,7 +135,7 @@ fn bash_options(wanted: &Map<String, Value>) -> bash::Options {
         match name.as_str() {
             "commandPrefix" => options.prefix = text.map(OsString::from),
             "shellPath" => options.shell = text.map(PathBuf::from),
-            "exposeSessionEnvironment" => options.hides_session = value == false,
+            "exposeSessionEnvironment" => options.hide_session = value == false,
             other => panic!("bash has no option {other}"),
         }
     }

@@ -138,8 +138,10 @@ impl Output {
 
     /// Prints the failure of a job, on both streams.
     pub fn failure(&mut self, error: &Error) -> io::Result<()> {
+        let printed = self.failure_line(error);
+        // Last, as nobody may be listening there, and that ends a small command.
         self.message(&error.message);
-        self.failure_line(error)
+        printed
     }
 
     pub(super) fn failure_line(&mut self, error: &Error) -> io::Result<()> {
