@@ -10,6 +10,10 @@ pub mod text;
 use clap::builder::StyledStr;
 use clap::{ArgAction, Command};
 
+use crate::cli::session::check::Check;
+use crate::cli::session::context::SessionContext;
+use crate::cli::session::list::List;
+use crate::cli::session::show::Show;
 use crate::cli::{call, command};
 use crate::tool::{Declaration, Example, Tool};
 use crate::tools::bash::Bash;
@@ -54,6 +58,10 @@ pub fn all() -> Vec<Page> {
         Page::of::<Grep>(&text::GREP),
         Page::of::<Declare>(&text::TOOLS),
         Page::new(call::command(), call::PRINTS, call::EXIT_STATUS, call::EXAMPLES, &text::CALL),
+        Page::of::<Show>(&text::SESSION_SHOW),
+        Page::of::<List>(&text::SESSION_LIST),
+        Page::of::<SessionContext>(&text::SESSION_CONTEXT),
+        Page::of::<Check>(&text::SESSION_CHECK),
     ]
 }
 
