@@ -38,10 +38,18 @@ impl Writer {
             let _ = std::fs::remove_file(path);
             return Err(Error::io("write", path, source));
         }
-        if let Some(directory) = path.parent().filter(|_| sync) {
-            File::open(directory).and_then(|directory| directory.sync_all()).map_err(io("sync"))?;
-        }
+        sync_parent(path, sync)?;
         Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// Opens the file, or makes an empty one. Also says whether it was made.
+    pub(super) fn open_or_create(path: &Path) -> Result<(Self, bool), Error> {
+        let mut options = OpenOptions::new();
+        match options.read(true).append(true).create_new(true).mode(MODE).open(path) {
+            Ok(file) => Ok((Self { path: path.to_owned(), file }, true)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok((Self::open(path)?, false)),
+            Err(source) => Err(Error::io("create", path, source)),
+        }
     }
 
     /// Waits until no other process appends. Also says whether the file is another one than before.
@@ -79,7 +87,7 @@ impl Writer {
 /// The file while nobody else appends to it.
 pub(super) struct Locked<'w> {
     file: &'w File,
-    path: &'w Path,
+    pub(super) path: &'w Path,
     /// Its length.
     pub(super) len: u64,
 }
@@ -93,6 +101,13 @@ impl Locked<'_> {
         let mut bytes = Vec::new();
         file.take(self.len.saturating_sub(start)).read_to_end(&mut bytes).map_err(io)?;
         Ok(bytes)
+    }
+
+    /// All its bytes, one after another.
+    pub(super) fn whole(&mut self) -> Result<impl Read, Error> {
+        let mut file = self.file;
+        file.seek(SeekFrom::Start(0)).map_err(|source| Error::io("read", self.path, source))?;
+        Ok(file.take(self.len))
     }
 
     /// Up to `count` bytes from `start` on.
@@ -135,6 +150,13 @@ impl Drop for Locked<'_> {
         // Closing the file would do it, too.
         let _ = self.file.unlock();
     }
+}
+
+/// Makes sure that a new file's name is on the disk, too.
+pub(super) fn sync_parent(path: &Path, sync: bool) -> Result<(), Error> {
+    let Some(directory) = path.parent().filter(|_| sync) else { return Ok(()) };
+    let synced = File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(|source| Error::io("sync", path, source))
 }
 
 fn open(path: &Path) -> Result<File, Error> {

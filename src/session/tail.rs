@@ -5,22 +5,24 @@
 //! new one meets an old one is one in 10^13.
 
 use std::collections::HashSet;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::append::{Locked, Writer};
+use super::append::{Locked, Writer, sync_parent};
 use super::draft::Draft;
 use super::error::Error;
 use super::header::{self, Header, VERSION};
 use super::id::Ids;
 use super::kind::EntryType;
 use super::line;
-use super::live::Options;
+use super::live::{Options, Session};
 use super::load;
 use super::migrate;
 use super::script_date;
 use super::script_json::Document;
 use super::storage;
 use crate::context::Context;
+use crate::fs::Kind;
 
 /// How much of a file's end is looked at first.
 const LOOK: u64 = 64 * 1024;
@@ -31,7 +33,10 @@ pub struct Appender {
     options: Options,
     path: PathBuf,
     header: Header,
-    writer: Writer,
+    /// Open from the first append on, where nothing was to be found before it.
+    writer: Option<Writer>,
+    /// The file has no header yet.
+    is_new: bool,
     /// The leaf's id as JSON text (none: it has no id), once it has been looked for.
     leaf: Option<Option<Vec<u8>>>,
     /// The ids seen, and whether those are all there are.
@@ -62,7 +67,34 @@ impl Appender {
         Ok(Self {
             context: context.clone(),
             options,
-            writer: Writer::open(&path)?,
+            writer: Some(Writer::open(&path)?),
+            is_new: false,
+            path,
+            header,
+            leaf: None,
+            seen: HashSet::new(),
+            knows_all: false,
+            end: 0,
+        })
+    }
+
+    /// As [`Appender::open`]; where no file is, or an empty one, a session of the context's directory begins
+    /// with the first append. Of several processes that begin one, the first writes the header.
+    pub fn open_or_create(path: &Path, context: &Context, options: Options) -> Result<Self, Error> {
+        let path = storage::absolute(path, context);
+        let is_new = match context.backend.metadata(&path) {
+            Ok(there) => there.kind == Kind::File && there.len == 0,
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        if !is_new {
+            return Self::open(&path, context, options);
+        }
+        let header = Session::blank(&context.cwd, None, None, context, options.clone())?.header;
+        Ok(Self {
+            context: context.clone(),
+            options,
+            writer: None,
+            is_new,
             path,
             header,
             leaf: None,
@@ -89,10 +121,21 @@ impl Appender {
     }
 
     /// Hangs an entry under the leaf, which is the last entry of the file at first and then always the
-    /// one written here before: others may append meanwhile.
+    /// one written here before: others may append meanwhile. An entry that brings an id has it compared
+    /// with all others, for which a long file is read once.
     pub fn append(&mut self, draft: &Draft) -> Result<Written, Error> {
-        let (mut locked, is_other) = self.writer.lock(&self.context.cancel)?;
-        if is_other || locked.len < self.end {
+        let (writer, is_made) = match &mut self.writer {
+            Some(writer) => (writer, false),
+            None => {
+                let (writer, is_made) = Writer::open_or_create(&self.path)?;
+                (self.writer.insert(writer), is_made)
+            }
+        };
+        let (mut locked, is_other) = writer.lock(&self.context.cancel)?;
+        let is_begun_by_another = self.is_new && locked.len > 0;
+        if is_begun_by_another {
+            (self.header, self.is_new) = (find_header(&self.path, &self.context)?, false);
+        } else if is_other || locked.len < self.end {
             let header = find_header(&self.path, &self.context)?;
             if header.id != self.header.id {
                 return Err(Error::Replaced { path: self.path.clone() });
@@ -105,11 +148,17 @@ impl Appender {
             (self.knows_all, self.seen) = (look.sees_all, look.ids);
         } else if locked.len > self.end {
             let bytes = locked.read_from(self.end)?;
-            look.over(&bytes);
+            look.over(&mut &bytes[..]).map_err(|source| Error::io("read", &self.path, source))?;
             self.seen.extend(look.ids);
         }
         let leaf = self.leaf.get_or_insert_with(|| look.leaf.unwrap_or_else(|| Some(b"null".to_vec())));
-        let id = match draft.own_id() {
+        let own_id = draft.own_id();
+        if own_id.is_some() && !self.knows_all {
+            let mut whole = Look::default();
+            whole.over(&mut locked.whole()?).map_err(|source| Error::io("read", &self.path, source))?;
+            (self.knows_all, self.seen) = (true, whole.ids);
+        }
+        let id = match own_id {
             Some(id) if self.seen.contains(&id) => {
                 return Err(Error::BadEntry(format!("the session has an entry {id} already")));
             }
@@ -118,8 +167,23 @@ impl Appender {
         };
         let now = script_date::to_iso(script_date::milliseconds((self.context.now)()));
         let line = draft.line(&id, leaf.as_deref(), &now);
-        locked.append(&[&line[..], b"\n"].concat(), self.options.sync)?;
+        let header = if self.is_new { [self.header.raw(), b"\n"].concat() } else { Vec::new() };
+        let written = locked.append(&[&header[..], &line, b"\n"].concat(), self.options.sync);
+        let written =
+            written.and_then(|_| if is_made { sync_parent(&self.path, self.options.sync) } else { Ok(()) });
+        if written.is_err() && is_made {
+            // Nothing had been here; those who wait for the lock find nothing either.
+            let _ = std::fs::remove_file(&self.path);
+        }
         self.end = locked.len;
+        drop(locked);
+        if let Err(error) = written {
+            if is_made {
+                (self.writer, self.end) = (None, 0);
+            }
+            return Err(error);
+        }
+        self.is_new = false;
         self.leaf = Some(Some(super::script_text::quoted(&id)));
         self.seen.insert(id.clone());
         Ok(Written { id, line })
@@ -131,7 +195,7 @@ fn fresh_id(ids: &Ids, knows_all: bool, seen: &HashSet<String>) -> Result<String
         .map_err(|source| Error::io("read", Path::new("/dev/urandom"), source))
 }
 
-fn find_header(path: &Path, context: &Context) -> Result<Header, Error> {
+pub(super) fn find_header(path: &Path, context: &Context) -> Result<Header, Error> {
     let mut file = context.backend.open(path).map_err(|source| Error::io("open", path, source))?;
     let not_a_session = || Error::NotASession { path: path.to_owned() };
     match header::scan(&mut *file, path) {
@@ -165,16 +229,14 @@ impl Look {
             } else {
                 memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |feed| feed + 1)
             };
-            self.over(&bytes[whole..]);
+            self.over(&mut &bytes[whole..]).map_err(|source| Error::io("read", locked.path, source))?;
             size *= 8;
         }
         Ok(())
     }
 
-    fn over(&mut self, bytes: &[u8]) {
-        let mut source = bytes;
-        // Reading from memory does not fail.
-        let _ = line::each(&mut source, &mut |line| {
+    fn over(&mut self, source: &mut dyn Read) -> io::Result<()> {
+        line::each(source, &mut |line| {
             let mut found = Vec::new();
             load::pieces(1, line.offset, line.text, &mut Vec::new(), &mut found);
             for piece in found.iter().filter(|piece| piece.head.entry_type != EntryType::Session) {
@@ -189,6 +251,6 @@ impl Look {
                 self.ids.extend(text);
             }
             std::ops::ControlFlow::Continue(())
-        });
+        })
     }
 }
