@@ -10,6 +10,9 @@ pub mod text;
 use clap::builder::StyledStr;
 use clap::{ArgAction, Command};
 
+use crate::cli::session::append;
+use crate::cli::session::branch::Branch;
+use crate::cli::session::fork::Fork;
 use crate::cli::{call, command};
 use crate::tool::{Declaration, Example, Tool};
 use crate::tools::bash::Bash;
@@ -54,6 +57,15 @@ pub fn all() -> Vec<Page> {
         Page::of::<Grep>(&text::GREP),
         Page::of::<Declare>(&text::TOOLS),
         Page::new(call::command(), call::PRINTS, call::EXIT_STATUS, call::EXAMPLES, &text::CALL),
+        Page::new(
+            append::command(),
+            append::PRINTS,
+            append::EXIT_STATUS,
+            append::EXAMPLES,
+            &text::SESSION_APPEND,
+        ),
+        Page::of::<Branch>(&text::SESSION_BRANCH),
+        Page::of::<Fork>(&text::SESSION_FORK),
     ]
 }
 
