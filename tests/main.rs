@@ -23,6 +23,7 @@ mod pi_session_branch;
 mod pi_session_fork;
 mod pi_tools;
 mod read;
+mod session_file;
 mod sessions;
 mod tidy;
 mod vectors;
