@@ -95,19 +95,17 @@ pub(super) struct Locked<'w> {
 impl Locked<'_> {
     /// The bytes from `start` to the end.
     pub(super) fn read_from(&mut self, start: u64) -> Result<Vec<u8>, Error> {
-        let io = |source| Error::io("read", self.path, source);
-        let mut file = self.file;
-        file.seek(SeekFrom::Start(start)).map_err(io)?;
         let mut bytes = Vec::new();
-        file.take(self.len.saturating_sub(start)).read_to_end(&mut bytes).map_err(io)?;
+        let read = self.reader(start)?.read_to_end(&mut bytes);
+        read.map_err(|source| Error::io("read", self.path, source))?;
         Ok(bytes)
     }
 
-    /// All its bytes, one after another.
-    pub(super) fn whole(&mut self) -> Result<impl Read, Error> {
+    /// The bytes from `start` to the end, one after another.
+    pub(super) fn reader(&mut self, start: u64) -> Result<impl Read, Error> {
         let mut file = self.file;
-        file.seek(SeekFrom::Start(0)).map_err(|source| Error::io("read", self.path, source))?;
-        Ok(file.take(self.len))
+        file.seek(SeekFrom::Start(start)).map_err(|source| Error::io("read", self.path, source))?;
+        Ok(file.take(self.len.saturating_sub(start)))
     }
 
     /// Up to `count` bytes from `start` on.
