@@ -48,7 +48,7 @@ fn only_the_context_asks_for_the_environment() {
 fn only_fs_process_starts_processes() {
     nowhere_but(
         &["src/fs/process"],
-        r"\bstd::process::(Command|\{[^}]*Command)|\bfork\(|\bexecv[pe]*\(|\bposix_spawn",
+        r"\bstd::process::(Command|\{[^}]*Command)|\b(libc|unistd)::[^;]*\bv?fork\b|\bexecv[pe]*\(|\bposix_spawn",
     );
 }
 
