@@ -99,7 +99,7 @@ fn with_stdin<T: Tool>(mut input: T::Input, context: &Context) -> Result<T::Inpu
 }
 
 /// As `read_to_end`, which would go on waiting after a signal.
-fn read_all(source: &mut impl Read, text: &mut Vec<u8>, context: &Context) -> Result<(), Error> {
+pub(super) fn read_all(source: &mut impl Read, text: &mut Vec<u8>, context: &Context) -> Result<(), Error> {
     const STEP: usize = 256 * 1024;
     loop {
         context.cancel.check()?;
@@ -151,7 +151,7 @@ fn answer_with<T: Tool>(answer: Result<Outcome<T>, Error>, output: &mut Output) 
 }
 
 /// The worse of two statuses: bad arguments over failures, failures over success.
-fn worse(one: u8, other: u8) -> u8 {
+pub(super) fn worse(one: u8, other: u8) -> u8 {
     let rank = |status| match status {
         0 => 0,
         2 => 3,

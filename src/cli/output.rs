@@ -12,6 +12,7 @@ use super::json_style::Colored;
 use super::terminal::{self, Color};
 use crate::context::Environment;
 use crate::error::{Error, describe};
+use crate::json;
 use crate::message::{Content, ToolResult};
 use crate::tool::{Outcome, Tool};
 
@@ -86,6 +87,21 @@ impl Output {
                 serde_json::to_value(value)?.serialize(&mut writer)?;
             }
         }
+        self.stdout.write_all(b"\n")?;
+        self.stdout.flush()
+    }
+
+    /// Prints a JSON text as it stands, which must hold no line breaks; on a terminal it is laid out.
+    pub(super) fn json(&mut self, text: &[u8]) -> io::Result<()> {
+        match (self.style, json::parse(text)) {
+            (Style::Pretty | Style::Colored, Ok(value)) => self.value(&value),
+            _ => self.bytes_line(text),
+        }
+    }
+
+    /// Prints a line as it is.
+    pub(super) fn bytes_line(&mut self, line: &[u8]) -> io::Result<()> {
+        self.stdout.write_all(line)?;
         self.stdout.write_all(b"\n")?;
         self.stdout.flush()
     }

@@ -10,8 +10,11 @@ pub mod text;
 use clap::builder::StyledStr;
 use clap::{ArgAction, Command};
 
+use crate::cli::session::append;
+use crate::cli::session::branch::Branch;
 use crate::cli::session::check::Check;
 use crate::cli::session::context::SessionContext;
+use crate::cli::session::fork::Fork;
 use crate::cli::session::list::List;
 use crate::cli::session::show::Show;
 use crate::cli::{call, command};
@@ -62,6 +65,15 @@ pub fn all() -> Vec<Page> {
         Page::of::<List>(&text::SESSION_LIST),
         Page::of::<SessionContext>(&text::SESSION_CONTEXT),
         Page::of::<Check>(&text::SESSION_CHECK),
+        Page::new(
+            append::command(),
+            append::PRINTS,
+            append::EXIT_STATUS,
+            append::EXAMPLES,
+            &text::SESSION_APPEND,
+        ),
+        Page::of::<Branch>(&text::SESSION_BRANCH),
+        Page::of::<Fork>(&text::SESSION_FORK),
     ]
 }
 

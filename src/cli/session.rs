@@ -1,8 +1,11 @@
 //! The commands for sessions: what they share and what each of them does.
 
+pub mod append;
+pub mod branch;
 pub mod check;
 pub mod context;
 mod draw;
+pub mod fork;
 mod glance;
 pub mod list;
 mod listing;

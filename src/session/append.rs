@@ -38,10 +38,18 @@ impl Writer {
             let _ = std::fs::remove_file(path);
             return Err(Error::io("write", path, source));
         }
-        if let Some(directory) = path.parent().filter(|_| sync) {
-            File::open(directory).and_then(|directory| directory.sync_all()).map_err(io("sync"))?;
-        }
+        sync_parent(path, sync)?;
         Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// Opens the file, or makes an empty one. Also says whether it was made.
+    pub(super) fn open_or_create(path: &Path) -> Result<(Self, bool), Error> {
+        let mut options = OpenOptions::new();
+        match options.read(true).append(true).create_new(true).mode(MODE).open(path) {
+            Ok(file) => Ok((Self { path: path.to_owned(), file }, true)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok((Self::open(path)?, false)),
+            Err(source) => Err(Error::io("create", path, source)),
+        }
     }
 
     /// Waits until no other process appends. Also says whether the file is another one than before.
@@ -79,7 +87,7 @@ impl Writer {
 /// The file while nobody else appends to it.
 pub(super) struct Locked<'w> {
     file: &'w File,
-    path: &'w Path,
+    pub(super) path: &'w Path,
     /// Its length.
     pub(super) len: u64,
 }
@@ -87,12 +95,17 @@ pub(super) struct Locked<'w> {
 impl Locked<'_> {
     /// The bytes from `start` to the end.
     pub(super) fn read_from(&mut self, start: u64) -> Result<Vec<u8>, Error> {
-        let io = |source| Error::io("read", self.path, source);
-        let mut file = self.file;
-        file.seek(SeekFrom::Start(start)).map_err(io)?;
         let mut bytes = Vec::new();
-        file.take(self.len.saturating_sub(start)).read_to_end(&mut bytes).map_err(io)?;
+        let read = self.reader(start)?.read_to_end(&mut bytes);
+        read.map_err(|source| Error::io("read", self.path, source))?;
         Ok(bytes)
+    }
+
+    /// The bytes from `start` to the end, one after another.
+    pub(super) fn reader(&mut self, start: u64) -> Result<impl Read, Error> {
+        let mut file = self.file;
+        file.seek(SeekFrom::Start(start)).map_err(|source| Error::io("read", self.path, source))?;
+        Ok(file.take(self.len.saturating_sub(start)))
     }
 
     /// Up to `count` bytes from `start` on.
@@ -135,6 +148,13 @@ impl Drop for Locked<'_> {
         // Closing the file would do it, too.
         let _ = self.file.unlock();
     }
+}
+
+/// Makes sure that a new file's name is on the disk, too.
+pub(super) fn sync_parent(path: &Path, sync: bool) -> Result<(), Error> {
+    let Some(directory) = path.parent().filter(|_| sync) else { return Ok(()) };
+    let synced = File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(|source| Error::io("sync", path, source))
 }
 
 fn open(path: &Path) -> Result<File, Error> {

@@ -8,7 +8,7 @@ use super::error::Error;
 use super::head::Head;
 use super::key::Key;
 use super::kind::{EntryType, Role};
-use super::live::{Needs, Options, Session, Stage};
+use super::live::{Needs, Options, Place, Session, Stage};
 use super::load;
 use super::script_date;
 use super::script_json::Value;
@@ -122,7 +122,8 @@ impl Session {
         let mut session = Session::blank(&self.cwd, None, parent, &self.context, self.options.clone())?;
         session.directory.clone_from(&self.directory);
         if parent.is_some() {
-            session.stage = Stage::Pending(session.new_file());
+            let file = self.fork_file.clone().unwrap_or_else(|| session.new_file());
+            session.stage = Stage::Pending(file);
         }
         Ok(session)
     }
@@ -207,8 +208,13 @@ impl Session {
             self.tree.entry_type(index) == EntryType::Message
                 && matches!(self.tree.role(index), Role::User | Role::Assistant)
         });
-        let Stage::Pending(path) = &self.stage else { return Ok(()) };
-        if is_conversation {
+        if is_conversation { self.store() } else { Ok(()) }
+    }
+
+    /// Writes the file of a new session now, though nobody has said anything yet. Does nothing when there
+    /// is a file, or never will be one.
+    pub fn store(&mut self) -> Result<(), Error> {
+        if let Stage::Pending(path) = &self.stage {
             let path = path.clone();
             let lines = self.lines(self.header.raw())?;
             let writer = Some(Writer::create(&path, &lines, self.options.sync)?);
@@ -258,7 +264,7 @@ impl Session {
 pub fn fork_from(
     source: &Path,
     cwd: &str,
-    directory: &Path,
+    place: &Place,
     id: Option<&str>,
     context: &Context,
     options: Options,
@@ -272,15 +278,13 @@ pub fn fork_from(
     };
     let cwd: PathBuf = storage::resolve(cwd, context);
     let mut session = Session::blank(&cwd, id, Some(&source), context, options)?;
-    context.backend.create_dir_all(directory).map_err(|source| Error::io("mkdir", directory, source))?;
-    session.directory = directory.to_owned();
     session.tree = loaded.tree;
     if let Some(last) = session.tree.len().checked_sub(1) {
         session.set_leaf(last);
     }
-    let path = session.new_file();
-    let lines = session.lines(session.header.raw())?;
-    let writer = Some(Writer::create(&path, &lines, session.options.sync)?);
-    session.stage = Stage::Stored { path, end: lines.len() as u64, writer, needs: Needs::Nothing };
+    session.place_forks(place)?;
+    let file = session.fork_file.take().unwrap_or_else(|| session.new_file());
+    session.stage = Stage::Pending(file);
+    session.store()?;
     Ok(session)
 }

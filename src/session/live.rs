@@ -36,6 +36,15 @@ impl Default for Options {
     }
 }
 
+/// Where the file of a new session goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Under its own name into this directory, which is made if need be.
+    Directory(PathBuf),
+    /// To this file, which must not exist.
+    File(PathBuf),
+}
+
 /// A session being worked on.
 pub struct Session {
     pub(super) context: Context,
@@ -45,6 +54,8 @@ pub struct Session {
     pub(super) cwd: PathBuf,
     /// Where forks of it go.
     pub(super) directory: PathBuf,
+    /// The file its next fork goes to, when not to one of the directory.
+    pub(super) fork_file: Option<PathBuf>,
     pub(super) tree: Tree,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) leaf: Key,
@@ -116,6 +127,7 @@ impl Session {
             cwd: storage::resolve(&header.cwd, context),
             header,
             directory,
+            fork_file: None,
             tree,
             diagnostics,
             leaf,
@@ -188,6 +200,7 @@ impl Session {
             header,
             cwd,
             directory: PathBuf::new(),
+            fork_file: None,
             tree: Tree::new(Store::default()),
             diagnostics: Vec::new(),
             leaf: key::NULL,
@@ -228,6 +241,19 @@ impl Session {
     /// Where forks of it go.
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// Chooses where forks of it go. A directory is made if need be.
+    pub fn place_forks(&mut self, place: &Place) -> Result<(), Error> {
+        match place {
+            Place::File(file) => self.fork_file = Some(file.clone()),
+            Place::Directory(directory) => {
+                let made = self.context.backend.create_dir_all(directory);
+                made.map_err(|source| Error::io("mkdir", directory, source))?;
+                self.directory.clone_from(directory);
+            }
+        }
+        Ok(())
     }
 
     /// The file: where it is, or where it will be.

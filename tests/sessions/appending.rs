@@ -8,7 +8,8 @@ use pi_toolbox::cancel::Cancel;
 use pi_toolbox::context::{Context, Environment};
 use pi_toolbox::fs::Local;
 use pi_toolbox::session::{
-    Appender, Draft, Error, Ids, Leaf, Options, Position, Reason, Session, load, model_messages,
+    Appender, Draft, Error, Ids, Leaf, Options, Place as Where, Position, Reason, Session, load,
+    model_messages,
 };
 
 const HEADER: &str =
@@ -349,7 +350,7 @@ fn unknown_fields_survive_append_fork_and_copy_byte_for_byte() {
     let copy = pi_toolbox::session::fork_from(
         &path,
         "/x",
-        &place.dir.path().join("f"),
+        &Where::Directory(place.dir.path().join("f")),
         None,
         &place.context,
         options(),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pi_toolbox::session::script_json::Value;
 use pi_toolbox::session::script_text::quoted;
-use pi_toolbox::session::{Ids, Index, Leaf, Options, Position, Session, fork_from};
+use pi_toolbox::session::{Ids, Index, Leaf, Options, Place, Position, Session, fork_from};
 
 use super::case::Case;
 use super::read_ops::{Json, array, failure, number, object, optional, undefined, with_migrated_ids};
@@ -188,8 +188,8 @@ pub(super) fn fork_from_op(case: &Case<'_>) -> Json {
     let context = case.context();
     let target = case.arg("targetCwd").unwrap().lossy().unwrap();
     let id = case.arg("id").and_then(Value::lossy);
-    let directory = case.dir().join("forks");
-    match fork_from(&case.file(), &target, &directory, id.as_deref(), &context, options()) {
+    let place = Place::Directory(case.dir().join("forks"));
+    match fork_from(&case.file(), &target, &place, id.as_deref(), &context, options()) {
         Err(error) => failure(&error),
         Ok(forked) => {
             let file = forked.file().unwrap();

@@ -209,6 +209,50 @@ const SESSION_FILES: &[(&str, &str)] = &[
     ("~/.pi/agent/settings.json", "The user's settings, where the project's have no `sessionDir`."),
     ("~/.pi/agent/sessions", "Sessions, in a directory for each working directory."),
 ];
+/// pi-session-append.
+pub const SESSION_APPEND: Text = Text {
+    description: &[
+        "The first entry hangs under the last one of the file, or where `--parent` says, and each further one \
+         under the one before it, unless it names its parent itself. Any number of processes may append to \
+         one session at once: every line is whole, and each process goes on under its own entries.",
+        "An entry is one write under a lock, behind a line break where a crash left none, and printed when \
+         the disk has it. How long this takes does not depend on the session's length. Only an entry that \
+         brings its id along, `--parent` and `--label` have a long file read, once.",
+        "A document that is no message and no entry is answered by a line with the error, and the others are \
+         appended. A file that is not a session is refused. One of an older version is brought up to date \
+         first, and its old content kept beside it.",
+    ],
+    environment: &[SESSION_DIR, AGENT_DIR],
+    files: &[("FILE.bak", "What FILE held before it was brought up to date.")],
+    see_also: &[("pi-session-branch", "1"), ("pi-session-fork", "1"), ("pi-call", "1"), ("jq", "1")],
+};
+
+/// pi-session-branch.
+pub const SESSION_BRANCH: Text = Text {
+    description: &[
+        "Nothing is taken away: the branch that was left stays in the file, and one can go back to it.",
+    ],
+    environment: &[SESSION_DIR, AGENT_DIR],
+    files: &[],
+    see_also: &[("pi-session-append", "1"), ("pi-session-fork", "1")],
+};
+
+/// pi-session-fork.
+pub const SESSION_FORK: Text = Text {
+    description: &[
+        "Where nothing was said before the message, the new session is empty but for its header. The file is \
+         readable by its owner alone, and no file is overwritten.",
+    ],
+    environment: &[SESSION_DIR, AGENT_DIR],
+    files: &[],
+    see_also: &[("pi-session-branch", "1"), ("pi-session-append", "1")],
+};
+
+const SESSION_DIR: (&str, &str) =
+    ("PI_CODING_AGENT_SESSION_DIR", "The directory of sessions, when `--session-dir` names none.");
+
+const AGENT_DIR: (&str, &str) =
+    ("PI_CODING_AGENT_DIR", "The agent's directory; `~/.pi/agent` when it is not set.");
 
 const LOCKS: (&str, &str) = (
     "$XDG_RUNTIME_DIR/pi/locks",

@@ -185,7 +185,7 @@ fn declarations(system: Option<Value<'_>>) -> Vec<Box<RawValue>> {
     if !stored.is_empty() {
         return stored;
     }
-    let built_in = tools::ALL.iter().map(|tool| tool.declaration_in(Format::Pi));
+    let built_in = tools::DECLARED.iter().map(|tool| tool.declaration_in(Format::Pi));
     built_in.filter_map(|tool| serde_json::value::to_raw_value(&tool).ok()).collect()
 }
 
