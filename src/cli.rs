@@ -7,6 +7,7 @@ mod json_style;
 mod live;
 mod output;
 pub mod pages;
+pub mod session;
 mod signal;
 mod stdin;
 mod terminal;

@@ -1,0 +1,3 @@
+//! The commands for sessions: what they share and what each of them does.
+
+pub mod target;
