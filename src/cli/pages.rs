@@ -10,6 +10,7 @@ pub mod text;
 use clap::builder::StyledStr;
 use clap::{ArgAction, Command};
 
+use crate::cli::session::export;
 use crate::cli::{call, command};
 use crate::tool::{Declaration, Example, Tool};
 use crate::tools::bash::Bash;
@@ -54,6 +55,13 @@ pub fn all() -> Vec<Page> {
         Page::of::<Grep>(&text::GREP),
         Page::of::<Declare>(&text::TOOLS),
         Page::new(call::command(), call::PRINTS, call::EXIT_STATUS, call::EXAMPLES, &text::CALL),
+        Page::new(
+            export::command(),
+            export::PRINTS,
+            export::EXIT_STATUS,
+            export::EXAMPLES,
+            &text::SESSION_EXPORT,
+        ),
     ]
 }
 

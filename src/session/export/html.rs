@@ -164,7 +164,10 @@ impl Blocks<'_> {
             _ => {
                 self.end()?;
                 let first = self.entries;
-                write!(self.out, "<script type=\"application/json\" class=\"lines\" data-first=\"{first}\">[")?;
+                write!(
+                    self.out,
+                    "<script type=\"application/json\" class=\"lines\" data-first=\"{first}\">["
+                )?;
             }
         }
         self.filled = Some(self.filled.filter(|filled| *filled < BLOCK).unwrap_or(0) + bytes.len());
@@ -181,9 +184,7 @@ impl Blocks<'_> {
             (Item::Entry(_), _) => {
                 inert::write(&Odd { entry: Some(String::from_utf8_lossy(bytes)), ..Odd::default() }, self.out)
             }
-            (Item::Other(_), Ok(text)) => {
-                inert::write(&Odd { file: Some(text), ..Odd::default() }, self.out)
-            }
+            (Item::Other(_), Ok(text)) => inert::write(&Odd { file: Some(text), ..Odd::default() }, self.out),
             (Item::Other(_), Err(_)) => {
                 inert::write(&Odd { file64: base64(bytes), ..Odd::default() }, self.out)
             }
@@ -211,7 +212,9 @@ mod tests {
 
     #[test]
     fn nothing_is_ever_parsed_as_html() {
-        for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "srcdoc"] {
+        for word in
+            ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "srcdoc"]
+        {
             assert!(!SCRIPT.contains(word), "{word}");
         }
     }

@@ -164,7 +164,12 @@ mod tests {
                 "read [picture] x",
                 false,
             ),
-            (r#"{"type":"message","message":{"role":"custom","customType":"c","content":"x"}}"#, "custom_message", "c x", false),
+            (
+                r#"{"type":"message","message":{"role":"custom","customType":"c","content":"x"}}"#,
+                "custom_message",
+                "c x",
+                false,
+            ),
             (r#"{"type":"model_change","provider":"p","modelId":"m"}"#, "model_change", "p m", false),
             (r#"{"type":"future","content":7}"#, "future", "", false),
             ("[1]", "", "", false),
