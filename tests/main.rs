@@ -18,6 +18,7 @@ mod grep;
 mod ls;
 mod pages;
 mod pi_call;
+mod pi_session_export;
 mod pi_tools;
 mod read;
 mod sessions;

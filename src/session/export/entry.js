@@ -154,15 +154,17 @@ function toolCall(block) {
   const name = words(block.name);
   const parts = () => {
     const path = args.path || args.file_path;
-    if (name === "bash" && typeof args.command === "string") return [codeBlock(args.command, "bash")];
+    if (name === "bash" && typeof args.command === "string") return [longText(args.command, "bash")];
     if (typeof args.content === "string" && path) return [longText(args.content, languageOf(path))];
     const edits = Array.isArray(args.edits) ? args.edits : [args];
     if (edits.every((edit) => isObject(edit) && typeof edit.oldText === "string" && typeof edit.newText === "string")) {
-      return edits.map((edit) => codeBlock(change(edit.oldText, edit.newText), "diff"));
+      return edits.map((edit) => longText(change(edit.oldText, edit.newText), "diff"));
     }
-    return [codeBlock(JSON.stringify(block.arguments, null, 2) || "", "json")];
+    return [longText(JSON.stringify(block.arguments, null, 2) || "", "json")];
   };
-  const node = fold(name, "call", parts, false);
+  // Folded when the summary says all there is.
+  const isSaid = Object.keys(args).length < 2 && callSummary(name, args) === Object.values(args)[0];
+  const node = fold(name, "call", parts, isSaid);
   node.firstChild.append(" ", el("code", "", callSummary(name, args)));
   return node;
 }
@@ -189,7 +191,7 @@ function toolResult(message, call) {
 }
 
 function shell(message) {
-  const parts = [codeBlock(`$ ${words(message.command)}`, "bash")];
+  const parts = [longText(`$ ${words(message.command)}`, "bash")];
   if (message.output) parts.push(longText(words(message.output)));
   if (message.fullOutputPath) parts.push(el("p", "quiet", `Full output: ${words(message.fullOutputPath)}`));
   const ends = [];

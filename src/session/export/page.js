@@ -114,8 +114,8 @@ function showTree() {
   }
   const isFound = (index) => wanted.every((word) => texts[index].includes(word));
   const rows = treeRows(entries, children, (index) => isKind(entries[index]) && (!wanted.length || isFound(index)));
-  tree.show(rows, state.onPath, state.target < 0 ? state.leaf : state.target);
   $("count").textContent = `${rows.length.toLocaleString("en")} of ${entries.length.toLocaleString("en")} entries`;
+  tree.show(rows, state.onPath, state.target < 0 ? state.leaf : state.target);
   $("tree").dataset.rows = rows.map((row) => row.index).slice(0, 2000).join(" ");
 }
 
