@@ -34,10 +34,17 @@ function entryOf(index) {
   }
   const line = block(low).lines[index - firsts[low]];
   try {
-    return JSON.parse(line);
+    return JSON.parse(wellFormed(line));
   } catch {
     return line;
   }
+}
+
+/** Half surrogate pairs, which are JSON but no text, as the character that stands for what is no text. */
+function wellFormed(line) {
+  if (!/\\u[dD][89a-fA-F]/.test(line)) return line;
+  const escapes = /\\(?:(u[dD][89abAB]..\\u[dD][c-fC-F]..)|(u[dD][89a-fA-F]..)|[^])/g;
+  return line.replace(escapes, (escape, pair, half) => half ? "\\ufffd" : escape);
 }
 
 /** What the address calls an entry: its id where that is the only one, else its number. */

@@ -31,11 +31,11 @@ pub(super) fn each(
             visit(Item::Entry(&tree.line(index).map_err(|source| subject.reading(source))?))?;
         }
     }
-    let file = subject.context.backend.open(&subject.path).map_err(|source| subject.reading(source))?;
-    let mut walk = Walk { visit, has_header: false, entries: 0, is_migrated };
+    let mut file = subject.context.backend.open(&subject.path).map_err(|source| subject.reading(source))?;
+    let mut walk = Walk { visit: &mut *visit, has_header: false, entries: 0, is_migrated };
     let mut stopped = Ok(());
     let end = subject.loaded.end;
-    line::each(&mut file.take(end), &mut |line| {
+    line::each(&mut Read::take(&mut *file, end), &mut |line| {
         let has_feed = line.offset + (line.text.len() as u64) < end;
         stopped = match subject.context.cancel.is_cancelled() {
             true => Err(Error::Aborted.into()),
@@ -48,7 +48,10 @@ pub(super) fn each(
     if !is_migrated && walk.entries != tree.len() {
         return Err(Error::Replaced { path: subject.path.clone() }.into());
     }
-    Ok(())
+    // A torn last line, or what others have appended since the session was read.
+    let mut rest = Vec::new();
+    file.read_to_end(&mut rest).map_err(|source| subject.reading(source))?;
+    if rest.is_empty() { Ok(()) } else { visit(Item::Other(&rest)) }
 }
 
 struct Walk<'v> {
