@@ -33,7 +33,7 @@ pub const EXIT_STATUS: &[(&str, &str)] = &[
 ];
 
 /// The shape of what pi-session-export prints.
-pub const PRINTS: &str = "`{path, path_base64?, format, bytes, entries}`, or the document itself";
+pub const PRINTS: &str = "{path, path_base64?, format, bytes, entries}";
 
 /// Command lines to copy.
 pub const EXAMPLES: &[Example] = &[
