@@ -323,13 +323,17 @@ fn nothing_of_a_hostile_session_runs() {
 
     // Once at the end, and once along the long branch with every payload.
     let address = format!("#entry={:08x}&filter=all&search=%3Cscript%3E{ATTACK}", entries.len() - 2);
+    let element = Regex::new(r#"<([a-z0-9-]+)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*>"#).unwrap();
+    let handler = Regex::new(r#"\son[a-z]+="#).unwrap();
+    let target = Regex::new(r#"\s(?:href|src)="([^"]*)""#).unwrap();
+    let value = Regex::new(r#""[^"]*""#).unwrap();
+    let between = Regex::new(r">[^<]*<").unwrap();
     for fragment in ["", &address] {
         let dom = browse(&world, "s.html", fragment);
         assert!(!dom.contains("data-pwned"), "a script of the session ran");
         assert!(!dom.contains("<title>pwned"), "a script of the session ran");
         let body = &dom[dom.find("<body").unwrap()..];
         let shown = &body[..body.find("<script type=").unwrap()];
-        let element = Regex::new(r#"<([a-z0-9-]+)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*>"#).unwrap();
         for found in element.captures_iter(shown) {
             assert!(
                 !["script", "iframe", "style", "svg", "object", "embed", "form", "b", "i"]
@@ -337,13 +341,10 @@ fn nothing_of_a_hostile_session_runs() {
                 "{}",
                 &found[0]
             );
-            let handler = Regex::new(r#"\son[a-z]+="#).unwrap();
-            let outside_values =
-                Regex::new(r#""[^"]*""#).unwrap().replace_all(&found[2], "\"\"").into_owned();
+            let outside_values = value.replace_all(&found[2], "\"\"").into_owned();
             assert!(!handler.is_match(&outside_values), "{}", &found[0]);
         }
-        let address = Regex::new(r#"\s(?:href|src)="([^"]*)""#).unwrap();
-        for found in address.captures_iter(&Regex::new(r">[^<]*<").unwrap().replace_all(shown, "><")) {
+        for found in target.captures_iter(&between.replace_all(shown, "><")) {
             let is_safe = ["#", "https://", "http://", "mailto:", "data:image/png;base64,"]
                 .iter()
                 .any(|start| found[1].starts_with(start));
