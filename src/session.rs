@@ -12,6 +12,7 @@ pub mod diagnostic;
 pub mod draft;
 pub mod entry;
 pub mod error;
+pub mod export;
 mod head;
 pub mod header;
 pub mod id;

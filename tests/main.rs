@@ -23,6 +23,7 @@ mod pi_session_append;
 mod pi_session_branch;
 mod pi_session_check;
 mod pi_session_context;
+mod pi_session_export;
 mod pi_session_fork;
 mod pi_session_list;
 mod pi_session_show;

@@ -14,6 +14,7 @@ use crate::cli::session::append;
 use crate::cli::session::branch::Branch;
 use crate::cli::session::check::Check;
 use crate::cli::session::context::SessionContext;
+use crate::cli::session::export;
 use crate::cli::session::fork::Fork;
 use crate::cli::session::list::List;
 use crate::cli::session::show::Show;
@@ -74,6 +75,13 @@ pub fn all() -> Vec<Page> {
         ),
         Page::of::<Branch>(&text::SESSION_BRANCH),
         Page::of::<Fork>(&text::SESSION_FORK),
+        Page::new(
+            export::command(),
+            export::PRINTS,
+            export::EXIT_STATUS,
+            export::EXAMPLES,
+            &text::SESSION_EXPORT,
+        ),
     ]
 }
 

@@ -5,6 +5,7 @@ pub mod branch;
 pub mod check;
 pub mod context;
 mod draw;
+pub mod export;
 pub mod fork;
 mod glance;
 pub mod list;

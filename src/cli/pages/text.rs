@@ -254,6 +254,24 @@ const SESSION_DIR: (&str, &str) =
 const AGENT_DIR: (&str, &str) =
     ("PI_CODING_AGENT_DIR", "The agent's directory; `~/.pi/agent` when it is not set.");
 
+/// pi-session-export.
+pub const SESSION_EXPORT: Text = Text {
+    description: &[
+        "`--format` and `--to` say what is written and where; `-o` says what is printed. `-o json`, the \
+         default, prints one line about the file that was written, `-o text` its path alone. `-o html` and \
+         `-o md` print the document itself and write no file: they are short for `--format` with `--to -`. A \
+         failure is then told on standard error alone, as with `-o text`.",
+        "The file is replaced in one step, and never is it the session. The page opens at the leaf; what is \
+         behind the `#` of its address chooses otherwise: `entry=ID`, `filter=NAME` (`default`, `no-tools`, \
+         `user`, `labelled`, `all`) and `search=WORDS`. In the page, `/` goes to the search.",
+        "In Markdown, what users and models wrote stays Markdown. `<` and links to anything but the web are \
+         escaped where they are not certainly code.",
+    ],
+    environment: &[],
+    files: &[LOCKS],
+    see_also: &[("jq", "1"), ("less", "1")],
+};
+
 const LOCKS: (&str, &str) = (
     "$XDG_RUNTIME_DIR/pi/locks",
     "One lock file per file that is being written; a directory of the user's under `TMPDIR` where the \
