@@ -21,7 +21,7 @@ pub use output::{Format, Output};
 pub use signal::Pipe;
 
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::tool::{Declaration, Tool};
 
 /// The options that every tool command has.
@@ -77,7 +77,7 @@ pub fn run_tool_with<T: Tool>(complete: impl FnOnce(&mut T::Options)) -> ExitCod
 /// The exit status of a failed call.
 fn status_of<T: Tool>(error: &Error) -> u8 {
     match error.code {
-        crate::error::Code::InvalidArguments => T::USAGE_STATUS,
+        Code::InvalidArguments | Code::InvalidPattern => T::USAGE_STATUS,
         _ => T::FAILURE_STATUS,
     }
 }

@@ -46,6 +46,14 @@ pub const EXAMPLES: &[Example] = &[
         command: "pi-call -C project --tools read,ls,find,grep < reply.json",
     },
     Example {
+        purpose: "Run the calls of a reply in Anthropic's form",
+        command: r#"jq '{role, content: [.content[] | if .type == "tool_use" then {type: "toolCall", id, name, arguments: .input} else . end]}' reply.json | pi-call"#,
+    },
+    Example {
+        purpose: "Send the answers back in that form",
+        command: r#"pi-call < reply.json | jq -s '{role: "user", content: map({type: "tool_result", tool_use_id: .toolCallId, is_error: .isError, content: [.content[] | select(.type == "text") | {type, text}]})}'"#,
+    },
+    Example {
         purpose: "Make a single call by hand",
         command: r#"echo '{"type":"toolCall","id":"1","name":"ls","arguments":{}}' | pi-call"#,
     },

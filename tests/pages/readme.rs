@@ -22,7 +22,7 @@ fn pages_of_the_readme_show_what_the_commands_do() {
 fn commands() -> String {
     let mut table = String::from("| command | job | prints |\n|---|---|---|\n");
     for page in pages::all() {
-        let _ = writeln!(table, "| `{}` | {} | {} |", page.usage(), page.about, code(&page.prints));
+        let _ = writeln!(table, "| {} | {} | {} |", code(&page.usage()), page.about, code(&page.prints));
     }
     table
 }

@@ -79,7 +79,11 @@ pub const EXIT_STATUSES: &[(&str, &str)] = &[
 
 /// Variables that every command knows.
 pub const ENVIRONMENT: &[(&str, &str)] = &[
-    ("PI_OUTPUT", "What to print when `-o` does not say: `json`, `result` or `text`."),
+    (
+        "PI_OUTPUT",
+        "What to print when `-o` does not say: `json`, `result` or `text`. Pipes between the commands need JSON: \
+         give `-o json` where the variable may say otherwise.",
+    ),
     ("NO_COLOR", "When set and not empty, JSON on a terminal is not coloured."),
     ("TERM", "When `dumb`, the same."),
     ("HOME", "What `~` in a path stands for."),

@@ -20,6 +20,8 @@ pub const READ: Text = Text {
     description: &[
         "Lines are counted from 1 and end at a line feed; a carriage return is content. Bytes that are not \
          UTF-8 appear as U+FFFD.",
+        "What is behind a final line feed counts as a line, an empty one, as in pi: three lines are four in a \
+         notice.",
         "Memory use does not depend on the size of the file or of its lines. A regular file is read up to \
          the size it had when it was opened, so that a growing log has an end; a pipe or a device is read \
          until it ends or `--timeout` is over.",
@@ -54,6 +56,8 @@ pub const EDIT: Text = Text {
         "In an edit, `line` picks the occurrence that starts on that line, and `all` replaces every \
          occurrence. Such edits are what pi-grep(1) prints with `--replace`; pipe them into \
          `pi-edit --args -`, and with `--atomic` either all files change or none does.",
+        "With `--dry-run` the answer holds the diff, and its `effect` says that the file is unchanged so far. \
+         `--line` with `--all` means every occurrence that starts on that line.",
         "A file that changes while an edit is under way is matched anew, or refused with the code \
          `conflict`. What another program wrote is not overwritten unseen.",
     ],
@@ -65,9 +69,12 @@ pub const EDIT: Text = Text {
 /// pi-bash.
 pub const BASH: Text = Text {
     description: &[
-        "There is no timeout unless one is given. When it is over, or pi-bash is interrupted or killed, the \
-         whole group is killed. The call ends soon after the shell does, even if a quiet child in the \
-         background still holds its output open.",
+        "There is no timeout unless one is given. When its time is up, or pi-bash is interrupted or killed, \
+         everything the command started is killed, children in sessions of their own included. At a normal end, \
+         what the command left running in the background lives on, and the call ends soon after the shell \
+         does, even if a quiet child still holds its output open.",
+        "The text for a model is the end of the output: what fits in its limits of lines and bytes. \
+         The JSON holds up to 1 MiB; of more, the first and last 512 KiB, and `truncated` is true.",
         "The exit status is the command's own. A command can also leave with 124 itself: `timed_out` in \
          the answer tells the two apart.",
     ],
@@ -80,7 +87,8 @@ pub const BASH: Text = Text {
     ],
     files: &[(
         "$TMPDIR/pi-bash-*.log",
-        "The whole output, readable by its owner alone, when the answer could not hold it. The answer names it.",
+        "The whole output, readable by its owner alone, when the text for a model could not hold it. The answer \
+         names it; nobody removes it but the system's own care for temporary files.",
     )],
     see_also: &[("bash", "1"), ("timeout", "1"), ("env", "1")],
 };
@@ -115,8 +123,12 @@ pub const GREP: Text = Text {
          configuration of the user's is read. Matches come in the order of paths and lines, whatever the \
          threads did, and the search stops when the limit is reached.",
         "With `--replace`, every file with matches gives one document of edits in place of the matches: the \
-         arguments of pi-edit(1). In the template, `$1` and `${name}` stand for what a group matched, and \
-         `$$` for a dollar sign.",
+         arguments of pi-edit(1), with paths from the working directory. In the template, `$1` and `${name}` stand \
+         for what a group matched, and `$$` for a dollar sign. A file with a matched line that is not UTF-8 is \
+         left alone, said on stderr, and gives status 2: in a script use `set -o pipefail`.",
+        "As in rg(1), a carriage return before a line feed belongs to the line for the pattern: write `\\r?$` \
+         where lines may end in CRLF. What is printed of a line leaves it out.",
+        "In `matches`, a path is relative to `root`, the place that was searched.",
     ],
     environment: &[],
     files: &[],

@@ -41,11 +41,18 @@ impl Request {
             }
             reason => reason == Some("length"),
         };
+        if message.contains_key("tool_calls") {
+            return Err(Unusable::Foreign { form: "tool_calls" });
+        }
         let blocks = match message.remove("content") {
             Some(Value::Array(blocks)) => blocks,
             Some(Value::String(_) | Value::Null) => Vec::new(),
             _ => return Err(Unusable::Content),
         };
+        let kinds = blocks.iter().filter_map(|block| block.get("type").and_then(Value::as_str));
+        if let Some(form) = kinds.filter_map(foreign_form).next() {
+            return Err(Unusable::Foreign { form });
+        }
         let is_call = |block: &Value| block.get("type").is_some_and(|kind| kind == "toolCall");
         let calls = all(blocks.into_iter().enumerate().filter(|(_, block)| is_call(block)))?;
         Ok(Self { calls, is_cut })
@@ -76,6 +83,16 @@ pub enum Unusable {
     /// Its content is no list.
     #[error("the content of an assistant message is a list of blocks")]
     Content,
+    /// Its calls are in the form of a provider's own protocol; to find none in it would lose them.
+    #[error(
+        "the tool calls are in a provider's own form (\"{form}\"); pi-call takes blocks like \
+         {{\"type\":\"toolCall\",\"id\":…,\"name\":…,\"arguments\":{{…}}}}: see EXAMPLES in pi-call(1) for a \
+         conversion with jq"
+    )]
+    Foreign {
+        /// What gave them away.
+        form: &'static str,
+    },
     /// It is what there was of a reply that failed; its calls may be halves, and a model never sees it again.
     #[error(
         "the reply did not end well (stopReason \"{reason}\"): its tool calls are neither run nor answered"
@@ -100,6 +117,11 @@ impl Fault for Unusable {
     }
 }
 
+/// The block types under which providers send tool calls.
+fn foreign_form(kind: &str) -> Option<&'static str> {
+    ["tool_use", "function_call", "functionCall", "tool_call"].into_iter().find(|form| *form == kind)
+}
+
 fn all(blocks: impl IntoIterator<Item = (usize, Value)>) -> Result<Vec<ToolCall>, Unusable> {
     let call = |(index, block)| {
         let call = ToolCall::deserialize(block).map_err(|reason| Unusable::Call { index, reason })?;
@@ -121,6 +143,17 @@ mod tests {
 
     fn read(message: Value) -> Result<Request, Unusable> {
         Request::read(message.to_string().as_bytes())
+    }
+
+    #[test]
+    fn calls_in_a_providers_own_form_are_not_overlooked() {
+        let anthropic = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "ls", "input": {}}]});
+        let openai =
+            json!({"role": "assistant", "content": null, "tool_calls": [{"id": "t", "function": {}}]});
+        for message in [anthropic, openai] {
+            let refused = Request::read(message.to_string().as_bytes()).unwrap_err();
+            assert!(matches!(refused, Unusable::Foreign { .. }), "{refused}");
+        }
     }
 
     #[test]
