@@ -1,5 +1,5 @@
 complete -c pi-find -l limit -d 'Results at most [default: 1000; with -0 all]' -r
-complete -c pi-find -s k -l type -d 'Only entries of this type' -r -f -a "f\t'Regular files'
+complete -c pi-find -s t -l type -d 'Only entries of this type' -r -f -a "f\t'Regular files'
 d\t'Directories'
 l\t'Symbolic links'"
 complete -c pi-find -s o -l output -d 'What to print: the structured content, the whole result, or the text a model reads' -r -f -a "json\t'The structured content, one line of JSON'

@@ -1,0 +1,13 @@
+complete -c pi-session-check -l session-dir -d 'Look ids up in DIR [default: $PI_CODING_AGENT_SESSION_DIR, the setting sessionDir, or the directory of the working directory\'s sessions]' -r
+complete -c pi-session-check -l repair -d 'Write a mended copy to OUT, which must not exist; the session itself is never changed' -r -F
+complete -c pi-session-check -s o -l output -d 'What to print: the structured content, the whole result, or the text a model reads' -r -f -a "json\t'The structured content, one line of JSON'
+result\t'The whole result object: content, details, structuredContent, isError'
+text\t'The text a model would read, raw'"
+complete -c pi-session-check -l args -d 'The tool call\'s arguments as JSON: a value, @FILE, or - for a stream of values on stdin' -r
+complete -c pi-session-check -s C -d 'Resolve relative paths against DIR' -r -F
+complete -c pi-session-check -l color -d 'When to colour and lay out JSON for people' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c pi-session-check -l schema -d 'Print the tool\'s declaration and leave'
+complete -c pi-session-check -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c pi-session-check -s V -l version -d 'Print version'
