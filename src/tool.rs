@@ -95,6 +95,12 @@ pub trait Tool {
         Ok(Ok(Written { status: outcome.status, warnings: outcome.warnings }))
     }
 
+    /// Writes the answer for people, when the content is left empty: what `-o text` prints. It holds no
+    /// control characters, but colours when `color` says so.
+    fn draw(_answer: &Self::Structured, _color: bool, _out: &mut dyn io::Write) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Whether the options ask for all documents of a stream to succeed or fail as one.
     fn is_all_or_nothing(_options: &Self::Options) -> bool {
         false

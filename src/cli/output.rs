@@ -1,5 +1,6 @@
 //! What a command prints: one line of JSON a job on stdout, words for people on stderr.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::os::fd::AsFd;
@@ -138,13 +139,18 @@ impl Output {
             return self.stdout.flush();
         }
         match (self.format, &outcome.documents) {
+            (Format::Text, _) if outcome.content.is_empty() => {
+                let color = matches!(self.style, Style::Colored);
+                T::draw(&outcome.structured, color, &mut self.stdout)?;
+                self.stdout.flush()
+            }
             (Format::Text, _) => self.text(&outcome.content, outcome.raw_text.as_deref()),
             (Format::Json, Some(documents)) => {
                 documents.iter().try_for_each(|document| self.value::<RawValue>(document))
             }
             (Format::Json, None) => self.value(&outcome.structured),
             (Format::Result, _) => self.value(&Whole {
-                content: &outcome.content,
+                content: &drawn(outcome)?,
                 details: outcome.details.as_ref(),
                 structured_content: &outcome.structured,
                 is_error: outcome.is_error,
@@ -208,6 +214,17 @@ impl Output {
         }
         self.stdout.flush()
     }
+}
+
+/// The content, or the drawing in its place.
+fn drawn<T: Tool>(outcome: &Outcome<T>) -> io::Result<Cow<'_, [Content]>> {
+    if !outcome.content.is_empty() {
+        return Ok(Cow::Borrowed(&outcome.content));
+    }
+    let mut text = Vec::new();
+    T::draw(&outcome.structured, false, &mut text)?;
+    let text = String::from_utf8_lossy(&text);
+    Ok(if text.is_empty() { Cow::default() } else { Cow::Owned(vec![Content::text(text)]) })
 }
 
 #[derive(Serialize)]

@@ -12,7 +12,11 @@ use clap::{ArgAction, Command};
 
 use crate::cli::session::append;
 use crate::cli::session::branch::Branch;
+use crate::cli::session::check::Check;
+use crate::cli::session::context::SessionContext;
 use crate::cli::session::fork::Fork;
+use crate::cli::session::list::List;
+use crate::cli::session::show::Show;
 use crate::cli::{call, command};
 use crate::tool::{Declaration, Example, Tool};
 use crate::tools::bash::Bash;
@@ -66,6 +70,10 @@ pub fn all() -> Vec<Page> {
         ),
         Page::of::<Branch>(&text::SESSION_BRANCH),
         Page::of::<Fork>(&text::SESSION_FORK),
+        Page::of::<Show>(&text::SESSION_SHOW),
+        Page::of::<List>(&text::SESSION_LIST),
+        Page::of::<SessionContext>(&text::SESSION_CONTEXT),
+        Page::of::<Check>(&text::SESSION_CHECK),
     ]
 }
 

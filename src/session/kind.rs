@@ -55,6 +55,11 @@ impl EntryType {
     pub fn named(name: &[u8]) -> Self {
         TYPES.iter().find(|(known, _)| known.as_bytes() == name).map_or(Self::Unknown, |(_, kind)| *kind)
     }
+
+    /// The name of a known type.
+    pub fn name(self) -> Option<&'static str> {
+        TYPES.iter().find(|(_, kind)| *kind == self).map(|(name, _)| *name)
+    }
 }
 
 /// The roles of messages, and the two cases for what is none of them.

@@ -250,7 +250,8 @@ impl<'p> Builder<'p> {
         };
         location
             .and_then(|location| self.tree.push(text, head, location))
-            .map(|_| true)
+            .map(|index| self.tree.set_line(index, line))
+            .map(|()| true)
             .ok_or_else(|| Error::TooLarge { path: self.path.to_owned() })
     }
 

@@ -42,7 +42,7 @@ impl From<Vec<u8>> for Text<'_> {
 }
 
 /// The inside of a JSON string; bytes that are not UTF-8 become U+FFFD, as when pi reads the file.
-pub(super) fn decode(inside: &[u8], plain: bool) -> Text<'_> {
+pub fn decode(inside: &[u8], plain: bool) -> Text<'_> {
     let inside = match std::str::from_utf8(inside) {
         Ok(_) if plain => return Text(Cow::Borrowed(inside)),
         Ok(_) => Cow::Borrowed(inside),
@@ -165,7 +165,7 @@ pub fn quoted(text: &str) -> Vec<u8> {
 }
 
 /// The double a JSON number stands for.
-pub(super) fn number(raw: &[u8]) -> f64 {
+pub fn number(raw: &[u8]) -> f64 {
     std::str::from_utf8(raw).ok().and_then(|raw| raw.parse().ok()).unwrap_or(f64::NAN)
 }
 

@@ -42,6 +42,8 @@ struct Slot {
     parent: Key,
     entry_type: EntryType,
     role: Role,
+    /// The line it stands on; 0 when there is none to speak of.
+    line: u32,
 }
 
 /// A bookmark in force.
@@ -85,7 +87,7 @@ impl Tree {
     pub(super) fn push(&mut self, line: &[u8], head: &Head, location: Location) -> Option<Index> {
         let index = u32::try_from(self.rows.len()).ok().filter(|index| *index != NO_ENTRY)?;
         let (id, parent) = head.keys(line, &mut self.keys, u64::from(index))?;
-        let slot = Slot { location, id, parent, entry_type: head.entry_type, role: head.role };
+        let slot = Slot { location, id, parent, entry_type: head.entry_type, role: head.role, line: 0 };
         self.rows.push(slot);
         self.latest.resize(self.keys.len().max(self.latest.len()), NO_ENTRY);
         self.latest[id as usize] = index;
@@ -96,6 +98,11 @@ impl Tree {
             _ => {}
         }
         Some(index)
+    }
+
+    /// Says on which line of the file an entry stands.
+    pub(super) fn set_line(&mut self, index: Index, line: u64) {
+        self.rows[index].line = u32::try_from(line).unwrap_or(0);
     }
 
     /// Adds an entry whose line is kept in memory.
@@ -148,6 +155,11 @@ impl Tree {
     pub fn line(&self, index: Index) -> io::Result<Cow<'_, [u8]>> {
         let row = self.rows.get(index).ok_or(io::ErrorKind::InvalidInput)?;
         self.store.line(row.location)
+    }
+
+    /// The number of an entry's line, from 1, when it was read from a file of the current version.
+    pub fn line_number(&self, index: Index) -> Option<u64> {
+        self.rows.get(index).map(|row| u64::from(row.line)).filter(|line| *line > 0)
     }
 
     /// An entry's line as a value.

@@ -156,7 +156,7 @@ pub const SESSION_APPEND: Text = Text {
          appended. A file that is not a session is refused. One of an older version is brought up to date \
          first, and its old content kept beside it.",
     ],
-    environment: &[SESSION_DIR, AGENT_DIR],
+    environment: SESSION_VARIABLES,
     files: &[("FILE.bak", "What FILE held before it was brought up to date.")],
     see_also: &[("pi-session-branch", "1"), ("pi-session-fork", "1"), ("pi-call", "1"), ("jq", "1")],
 };
@@ -166,7 +166,7 @@ pub const SESSION_BRANCH: Text = Text {
     description: &[
         "Nothing is taken away: the branch that was left stays in the file, and one can go back to it.",
     ],
-    environment: &[SESSION_DIR, AGENT_DIR],
+    environment: SESSION_VARIABLES,
     files: &[],
     see_also: &[("pi-session-append", "1"), ("pi-session-fork", "1")],
 };
@@ -177,16 +177,77 @@ pub const SESSION_FORK: Text = Text {
         "Where nothing was said before the message, the new session is empty but for its header. The file is \
          readable by its owner alone, and no file is overwritten.",
     ],
-    environment: &[SESSION_DIR, AGENT_DIR],
+    environment: SESSION_VARIABLES,
     files: &[],
     see_also: &[("pi-session-branch", "1"), ("pi-session-append", "1")],
 };
 
-const SESSION_DIR: (&str, &str) =
-    ("PI_CODING_AGENT_SESSION_DIR", "The directory of sessions, when `--session-dir` names none.");
+/// pi-session-show.
+pub const SESSION_SHOW: Text = Text {
+    description: &[
+        "Entries stand in the order of the tree: the root first, the branches of a fork by their time. With \
+         `--nested`, the branches of a fork are lists in the entry they hang under; after 64 forks one inside \
+         the other, what follows is flat.",
+        "`--path` and `--limit` together, without another filter, read only the end of the file, however long \
+         it is. What the whole file would have to be read for is left out then: statistics, the name, depth, \
+         number of children, lines, labels set elsewhere, and diagnostics.",
+        "With `-o text` the tree is drawn: `*` is on the path to the leaf, `o` is not.",
+    ],
+    environment: SESSION_VARIABLES,
+    files: SESSION_FILES,
+    see_also: &[
+        ("pi-session-list", "1"),
+        ("pi-session-context", "1"),
+        ("pi-session-check", "1"),
+        ("jq", "1"),
+    ],
+};
 
-const AGENT_DIR: (&str, &str) =
-    ("PI_CODING_AGENT_DIR", "The agent's directory; `~/.pi/agent` when it is not set.");
+/// pi-session-list.
+pub const SESSION_LIST: Text = Text {
+    description: &[
+        "With `-o text`, each session is one row: last activity (UTC), id, messages, title, directory.",
+    ],
+    environment: SESSION_VARIABLES,
+    files: SESSION_FILES,
+    see_also: &[("pi-session-show", "1"), ("jq", "1")],
+};
+
+/// pi-session-context.
+pub const SESSION_CONTEXT: Text = Text {
+    description: &[
+        "With `--llm`, messages have the roles user, assistant and toolResult only; all system messages \
+         together make the prompt.",
+        "The number of tokens is exact only right behind a reply; it is an estimate for what came later.",
+    ],
+    environment: SESSION_VARIABLES,
+    files: SESSION_FILES,
+    see_also: &[("pi-session-show", "1"), ("pi-tools", "1"), ("jq", "1")],
+};
+
+/// pi-session-check.
+pub const SESSION_CHECK: Text = Text {
+    description: &[
+        "A mended copy holds every entry that can be read. Entries glued on one line get lines of their own, \
+         an entry whose parent is missing hangs under the one before it, a cycle is cut, and of several \
+         entries with one id the last is kept. All else keeps its bytes. Dangling pointers and calls without \
+         results do no harm and stay.",
+    ],
+    environment: SESSION_VARIABLES,
+    files: SESSION_FILES,
+    see_also: &[("pi-session-show", "1"), ("jq", "1")],
+};
+
+const SESSION_VARIABLES: &[(&str, &str)] = &[
+    ("PI_CODING_AGENT_SESSION_DIR", "Where sessions are, unless `--session-dir` says so."),
+    ("PI_CODING_AGENT_DIR", "The agent directory; `~/.pi/agent` where the variable is not set."),
+];
+
+const SESSION_FILES: &[(&str, &str)] = &[
+    (".pi/settings.json", "The project's settings; `sessionDir` says where sessions are."),
+    ("~/.pi/agent/settings.json", "The user's settings, where the project's have no `sessionDir`."),
+    ("~/.pi/agent/sessions", "Sessions, in a directory for each working directory."),
+];
 
 const LOCKS: (&str, &str) = (
     "$XDG_RUNTIME_DIR/pi/locks",
