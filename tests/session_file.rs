@@ -1,5 +1,6 @@
 //! Session files for tests, and what they mean to the library.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use pi_toolbox::context::Context;
@@ -39,7 +40,7 @@ pub fn real_sessions() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/vectors/real-sessions");
     let folder = std::env::var_os("PI_REAL_SESSIONS").map_or(folder, PathBuf::from);
     let Ok(names) = std::fs::read_dir(&folder) else {
-        println!("not tested: there is no {}", folder.display());
+        let _ = writeln!(std::io::stdout(), "not tested: there is no {}", folder.display());
         return Vec::new();
     };
     let mut files: Vec<PathBuf> = names.map(|entry| entry.unwrap().path()).collect();
