@@ -77,7 +77,7 @@ pub fn run_tool_with<T: Tool>(complete: impl FnOnce(&mut T::Options)) -> ExitCod
 /// The exit status of a failed call.
 fn status_of<T: Tool>(error: &Error) -> u8 {
     match error.code {
-        Code::InvalidArguments | Code::InvalidPattern => T::USAGE_STATUS,
+        Code::InvalidArguments | Code::InvalidPattern | Code::UnknownTool => T::USAGE_STATUS,
         _ => T::FAILURE_STATUS,
     }
 }

@@ -9,6 +9,8 @@ use std::io::{self, BufRead};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Parses one JSON text; an unpaired surrogate escape becomes U+FFFD.
 pub fn parse(text: &[u8]) -> serde_json::Result<Value> {
     serde_json::from_slice(&mend_surrogates(text))
@@ -68,6 +70,10 @@ impl<R: BufRead> Stream<R> {
             let block = self.source.fill_buf()?;
             if block.is_empty() {
                 return Ok(self.handed_out());
+            }
+            if self.text.is_empty() && block.starts_with(BYTE_ORDER_MARK) {
+                self.source.consume(BYTE_ORDER_MARK.len());
+                continue;
             }
             let (used, reached) = self.scan.advance(block, self.next_look.saturating_sub(self.text.len()));
             self.text.extend_from_slice(&block[..used]);
@@ -181,6 +187,11 @@ mod tests {
                 [r#"{"a":"}\"{"}"#, "[1,[2]]", r#"{"b":{}}"#, "7", "\"x y\""]
             );
         }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_value() {
+        assert_eq!(cut("\u{feff}{\"a\":1}\n", 4096), ["{\"a\":1}"]);
     }
 
     #[test]

@@ -55,10 +55,11 @@ impl Tool for Declare {
             command: "pi-tools --format mcp | jq -c '{tools: .}'",
         },
     ];
-    const EXIT_STATUS: &'static [(&'static str, &'static str)] =
-        &[("0", "done"), ("2", "bad usage, or no tool of that name")];
-    /// The one way to fail is a name that is no tool's, and that is bad usage.
-    const FAILURE_STATUS: u8 = 2;
+    const EXIT_STATUS: &'static [(&'static str, &'static str)] = &[
+        ("0", "done"),
+        ("1", "the declarations could not be written"),
+        ("2", "bad usage, or no tool of that name"),
+    ];
 
     fn description() -> String {
         "Declare the built-in tools: an array, the value that a request of the chosen protocol has as its \

@@ -194,10 +194,10 @@ fn tokens(messages: &[Message]) -> u64 {
     const BYTES: usize = 4;
     let mut behind = 0;
     for message in messages.iter().rev() {
-        if message.role == Role::Assistant {
-            if let Some(counted) = counted(&message.raw) {
-                return counted + behind;
-            }
+        if message.role == Role::Assistant
+            && let Some(counted) = counted(&message.raw)
+        {
+            return counted + behind;
         }
         behind += message.raw.len().div_ceil(BYTES) as u64;
     }

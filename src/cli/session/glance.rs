@@ -86,7 +86,7 @@ enum Name {
     Label,
     Message,
     ModelId,
-    Name,
+    Named,
     Output,
     Provider,
     Summary,
@@ -116,7 +116,7 @@ impl Name {
             b"label" => Self::Label,
             b"message" => Self::Message,
             b"model" | b"modelId" => Self::ModelId,
-            b"name" => Self::Name,
+            b"name" => Self::Named,
             b"output" => Self::Output,
             b"provider" => Self::Provider,
             b"summary" => Self::Summary,
@@ -188,7 +188,7 @@ const WORDS: [Name; 8] = [
     Name::CustomType,
     Name::Label,
     Name::ModelId,
-    Name::Name,
+    Name::Named,
     Name::Provider,
     Name::Summary,
     Name::TargetId,
@@ -214,7 +214,7 @@ impl Picker<'_> {
             EntryType::ModelChange | EntryType::Usage => join(&[Name::Provider, Name::ModelId], '/'),
             EntryType::Label => join(&[Name::TargetId, Name::Label], ' '),
             EntryType::ContextEdit => join(&[Name::TargetId], ' '),
-            EntryType::SessionInfo => join(&[Name::Name], ' '),
+            EntryType::SessionInfo => join(&[Name::Named], ' '),
             EntryType::Custom => join(&[Name::CustomType], ' '),
             _ => self.spoken(out),
         }
@@ -248,12 +248,11 @@ impl Picker<'_> {
         match &self.names[1..=self.depth.min(DEPTH)] {
             [Timestamp] => self.stamp = Some(place),
             [Content] | [Message, Content] | [Content, Element, Text] | [Message, Content, Element, Text] => {
-                if self.text.is_none() && !script_text::trim(place.inside(line)).is_empty() {
-                    self.text = Some(place);
-                }
+                let is_blank = script_text::trim(place.inside(line)).is_empty();
+                self.text = self.text.or((!is_blank).then_some(place));
             }
             [Message, Content, Element, Thinking] => self.thinking = self.thinking.or(Some(place)),
-            [Message, Content, Element, Name::Name] => self.call = self.call.or(Some(place)),
+            [Message, Content, Element, Name::Named] => self.call = self.call.or(Some(place)),
             [Message, Content, Element, Type] if place.inside(line) == b"toolCall" => self.calls += 1,
             [Name::ThinkingLevel] => self.text = Some(place),
             [name] | [Message, name] => {
