@@ -523,3 +523,10 @@ fn a_log_over_the_file_size_limit_is_given_up_and_said() {
     assert!(stdout(&answer).contains(notice), "{}", answer.report());
     assert_eq!(names(&world.temp()), Vec::<String>::new());
 }
+
+#[test]
+fn a_status_of_255_does_not_stop_xargs() {
+    let world = World::new();
+    let answer = world.command("pi-bash").arg("exit 255").run().status(254);
+    assert_eq!(answer.json::<serde_json::Value>()["exit_code"], 255);
+}

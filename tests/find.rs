@@ -177,7 +177,7 @@ fn bad_arguments_and_places_are_errors() {
     let world = world_of(&["f"]);
     world.command("pi-find").args(["*", "gone"]).run().fails(1, "not_found", "Path not found: ");
     world.command("pi-find").args(["*", "f"]).run().fails(1, "not_directory", "Not a directory: ");
-    world.command("pi-find").arg("{a,b").run().fails(1, "invalid_pattern", "'{a,b'");
+    world.command("pi-find").arg("{a,b").run().fails(2, "invalid_pattern", "'{a,b'");
     world.command("pi-find").run().fails(2, "invalid_arguments", "required arguments");
 }
 
@@ -203,4 +203,16 @@ fn the_same_is_printed_every_time() {
     for _ in 0..5 {
         assert_eq!(run(), first);
     }
+}
+
+#[test]
+fn braces_in_an_ignore_file_are_characters_as_in_git() {
+    let world = world_of(&["a", "b", "{a,b}", "c}d"]);
+    world.file(".gitignore", "{a,b}\n[{c]}d\n");
+    world.script("git init -q").run().ok();
+    let git = world.script("git ls-files -co --exclude-standard").run().stdout;
+    let git: Vec<_> = String::from_utf8(git).unwrap().lines().map(str::to_owned).collect();
+    let found: Found = world.command("pi-find").args(["-t", "f", "*"]).run().json();
+    assert_eq!(found.paths, git);
+    assert!(git.contains(&"a".to_owned()) && !git.contains(&"{a,b}".to_owned()));
 }

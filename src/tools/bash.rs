@@ -25,6 +25,8 @@ pub use observer::Observer;
 
 /// Seconds a timeout may have at most: what pi's timers can hold.
 pub const MAX_TIMEOUT: f64 = 2_147_483.647;
+/// The highest status pi-bash leaves with: 255 would stop xargs.
+const HIGHEST_STATUS: u8 = 254;
 /// The exit status for a command that ran out of time, as timeout(1) has it.
 const TIMED_OUT: u8 = 124;
 const LOG_PREFIX: &str = "pi-bash";
@@ -124,7 +126,7 @@ impl Tool for Bash {
         },
     ];
     const EXIT_STATUS: &'static [(&'static str, &'static str)] = &[
-        ("N", "the command's own exit status"),
+        ("N", "the command's own exit status; 254 for 255, which would stop xargs (exit_code tells)"),
         ("128+N", "signal N killed the command"),
         ("124", "the command ran out of time"),
         ("125", "the command could not be started; stdout holds one line {\"error\": …}"),

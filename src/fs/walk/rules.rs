@@ -4,6 +4,7 @@
 //! global excludes; among files of one kind the nearest decides. Git's rules end at the root of the
 //! nearest repository.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -217,11 +218,28 @@ fn verdict(rules: &Gitignore, path: &Path, is_dir: bool) -> Option<bool> {
     }
 }
 
+/// A rule with its braces escaped: to git they are characters like any other, to the glob library alternatives.
+fn with_plain_braces(line: &str) -> Cow<'_, str> {
+    if !line.contains(['{', '}']) {
+        return Cow::Borrowed(line);
+    }
+    let (mut plain, mut is_escaped, mut in_class) = (String::with_capacity(line.len() + 4), false, false);
+    for character in line.chars() {
+        if matches!(character, '{' | '}') && !is_escaped && !in_class {
+            plain.push('\\');
+        }
+        in_class = !is_escaped && (character == '[' || (in_class && character != ']'));
+        is_escaped = character == '\\' && !is_escaped;
+        plain.push(character);
+    }
+    Cow::Owned(plain)
+}
+
 /// Rules from a text, for paths below `root`; a line that is no rule is passed over, as git does.
 fn compile(root: &Path, text: &str) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(root);
     for line in text.strip_prefix('\u{feff}').unwrap_or(text).lines() {
-        let _ = builder.add_line(None, line);
+        let _ = builder.add_line(None, &with_plain_braces(line));
     }
     builder.build().ok().filter(|rules| !rules.is_empty())
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Bash, Details, Ran, TIMED_OUT};
+use super::{Bash, Details, HIGHEST_STATUS, Ran, TIMED_OUT};
 use crate::context::Context;
 use crate::fs::process::{Cause, Ended};
 use crate::tool::Outcome;
@@ -37,7 +37,7 @@ pub(super) fn outcome(
     };
     let mut outcome = Outcome::text(text, ran).with_details(details);
     outcome.is_error = end.is_some();
-    outcome.status = status;
+    outcome.status = status.min(HIGHEST_STATUS);
     outcome.warnings.extend(lost);
     outcome
 }

@@ -10,7 +10,7 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 
 use super::matches::{Line, MAX_LINE, Match, Records, Submatch, Text};
 use super::place::Place;
-use super::query::Query;
+use super::query::{self, Query};
 use super::replace::Rewriting;
 use crate::cancel::Cancel;
 use crate::error;
@@ -118,6 +118,11 @@ fn problem(error: &io::Error, path: &Path, is_multiline: bool) -> String {
         None if error.to_string().contains("allocation limit") && is_multiline => {
             format!("'{path}' is too large to be searched across lines")
         }
+        None if error.to_string().contains("allocation limit") => format!(
+            "'{path}' has a line of more than {}; it was searched up to there; \
+             grep(1) has no such limit",
+            truncate::format_size(query::MAX_LINE as u64)
+        ),
         None => format!("{error}, read '{path}'"),
     }
 }

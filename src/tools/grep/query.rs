@@ -15,7 +15,7 @@ use crate::error::{Code, Fault};
 use crate::fs::walk::Verdict;
 
 /// The longest line that is searched; one that does not fit makes its file an error.
-const MAX_LINE: usize = 16 * 1024 * 1024;
+pub(super) const MAX_LINE: usize = 16 * 1024 * 1024;
 /// The largest file that is searched across lines: it has to be in memory as a whole.
 const MAX_MULTILINE_FILE: usize = 256 * 1024 * 1024;
 /// Lines of context at most: more are of no use to anyone and would have to be kept in memory.
