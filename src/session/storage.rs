@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use icu_collator::options::CollatorOptions;
@@ -16,6 +16,7 @@ use super::list::{self, Info};
 use super::script_date;
 use crate::context::Context;
 use crate::fs::Kind;
+pub use crate::fs::path::absolute;
 
 /// A directory of sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,21 +176,6 @@ pub fn missing_cwd(cwd: &Path, file: Option<&Path>, here: &Path, context: &Conte
 /// A path as written in a header or on the command line: `~`, `file://` and relative ones made absolute.
 pub fn resolve(path: &str, context: &Context) -> PathBuf {
     absolute(&expand(path, context), context)
-}
-
-/// Relative to the context's directory; `.`, `..` and doubled slashes taken out by name.
-pub fn absolute(path: &Path, context: &Context) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for component in context.cwd.join(path).components() {
-        match component {
-            Component::ParentDir => {
-                clean.pop();
-            }
-            Component::CurDir => {}
-            other => clean.push(other),
-        }
-    }
-    clean
 }
 
 pub(super) fn expand(path: &str, context: &Context) -> PathBuf {
