@@ -75,14 +75,14 @@ pub(super) fn parse<T: Tool>(words: Vec<OsString>, environment: &Environment) ->
         command = command.mut_args(|argument| argument.required(false));
     }
     let stop = |error: clap::Error| Stop(error, words.clone());
-    let mut matches = command.clone().try_get_matches_from(&words).map_err(stop)?;
+    let mut matches = command.try_get_matches_from_mut(&words).map_err(stop)?;
     let common = Common::from_arg_matches_mut(&mut matches).map_err(stop)?;
     let format = match common.output {
         Some(format) => format,
         None => Format::from_environment(environment)
             .map_err(|message| stop(command.error(clap::error::ErrorKind::InvalidValue, message)))?,
     };
-    let given_by_flag = first_flag_of::<T::Input>(&matches);
+    let given_by_flag = common.args.as_ref().and_then(|_| first_flag_of::<T::Input>(&matches));
     let options = T::Options::from_arg_matches_mut(&mut matches).map_err(stop)?;
     let jobs = match (common.args, given_by_flag) {
         (Some(_), Some(flag)) => {
