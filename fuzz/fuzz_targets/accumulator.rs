@@ -23,7 +23,8 @@ static LOGS: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 fuzz_target!(|input: Input| {
-    let bytes: Vec<u8> = input.parts.iter().flat_map(|(text, times)| text.repeat(usize::from(*times))).collect();
+    let bytes: Vec<u8> =
+        input.parts.iter().flat_map(|(text, times)| text.repeat(usize::from(*times))).collect();
     if bytes.len() > 4 * MAX_FULL_BYTES {
         return;
     }

@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 
 use libfuzzer_sys::fuzz_target;
 use pi_toolbox::tools::edit::matching::{self, Edit, Matches, Mismatch};
+use pi_toolbox::tools::edit::search::{Kind, Spot};
 use pi_toolbox::tools::edit::view;
 
 #[derive(Debug, arbitrary::Arbitrary)]
@@ -37,15 +38,15 @@ fuzz_target!(|input: Input| {
         return;
     }
     match matching::find(input.content, &edits) {
-        Ok(Matches::Exact(found)) => {
+        Ok(Matches { kind: Kind::Exact, found }) => {
             for place in &found {
-                let there = view::with_lf(&input.content[place.start..place.end]);
+                let there = view::with_lf(&input.content[byte(place.start)..byte(place.end)]);
                 assert!(there == edits[place.edit].old || std::str::from_utf8(input.content).is_err());
             }
             assert!(found.windows(2).all(|pair| pair[0].end <= pair[1].start));
             covers_every_edit(found.iter().map(|place| place.edit), &edits, input.all);
         }
-        Ok(Matches::Fuzzy(found)) => {
+        Ok(Matches { found, .. }) => {
             assert!(found.windows(2).all(|pair| pair[0].end <= pair[1].start));
             covers_every_edit(found.iter().map(|place| place.edit), &edits, input.all);
         }
@@ -70,4 +71,9 @@ fn covers_every_edit(found: impl Iterator<Item = usize>, edits: &[Edit], all: bo
         found.dedup();
     }
     assert!(found.into_iter().eq(0..edits.len()), "one place for each edit");
+}
+
+/// A place in the exact view, where a column is a number of bytes.
+fn byte(spot: Spot) -> usize {
+    spot.line_start + spot.column
 }

@@ -6,6 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use pi_toolbox::tools::edit::matching::{self, Edit, Matches};
 use pi_toolbox::tools::edit::plan::Plan;
+use pi_toolbox::tools::edit::search::{Kind, Spot};
 use pi_toolbox::tools::edit::{splice, view};
 
 #[derive(Debug, arbitrary::Arbitrary)]
@@ -45,15 +46,16 @@ fuzz_target!(|input: Input| {
     }
     assert_eq!(rest, &content[kept_from..], "bytes behind the last edit stay");
 
-    if let Matches::Exact(found) = &matches {
+    if let Matches { kind: Kind::Exact, found } = &matches {
         let mut expected = Vec::new();
         let mut from = 0;
         for place in found {
-            let [before, old] = [&content[from..place.start], &content[place.start..place.end]];
+            let [before, old] =
+                [&content[from..byte(place.start)], &content[byte(place.start)..byte(place.end)]];
             expected.extend_from_slice(&view::with_lf(before));
             assert_eq!(view::with_lf(old), edits[place.edit].old.as_slice());
             expected.extend_from_slice(&edits[place.edit].new);
-            from = place.end;
+            from = byte(place.end);
         }
         expected.extend_from_slice(&view::with_lf(&content[from..]));
         assert_eq!(view::with_lf(&outcome), expected.as_slice(), "as replacing in the text with LF alone");
@@ -64,3 +66,8 @@ fuzz_target!(|input: Input| {
         assert!(plan.diff.patch("f").starts_with("--- f\n+++ f\n"));
     }
 });
+
+/// A place in the exact view, where a column is a number of bytes.
+fn byte(spot: Spot) -> usize {
+    spot.line_start + spot.column
+}

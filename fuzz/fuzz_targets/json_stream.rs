@@ -18,11 +18,14 @@ fuzz_target!(|input: (&[u8], u8)| {
         if value.is_object() || value.is_array() || value.is_string() {
             let texts = texts(&[text, b"\n", text].concat(), 7);
             assert_eq!(texts.len(), 2);
-            assert!(texts.iter().all(|text| serde_json::from_slice::<serde_json::Value>(text).unwrap() == value));
+            assert!(
+                texts.iter().all(|text| serde_json::from_slice::<serde_json::Value>(text).unwrap() == value)
+            );
         }
     }
     assert_eq!(texts(text, usize::from(capacity) + 1), texts(text, 1 << 16));
-    let joined = |texts: Vec<Vec<u8>>| texts.concat().into_iter().filter(|b| !b.is_ascii_whitespace()).count();
+    let joined =
+        |texts: Vec<Vec<u8>>| texts.concat().into_iter().filter(|b| !b.is_ascii_whitespace()).count();
     assert_eq!(joined(texts(text, 64)), text.iter().filter(|byte| !byte.is_ascii_whitespace()).count());
 });
 
